@@ -1,0 +1,151 @@
+"""Joins batch, layout and backend, shard by shard: the only place that does.
+
+The data walk: a batch is cut into shards of equal cost; for each shard ``prepare`` makes what a backend works on, the
+backend yields event rows, and an accumulator fills the vectors from them. `embed_shard` is all that a pool ever maps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+
+from pwlr.backends import resolve
+from pwlr.errors import OptionError
+from pwlr.graphs import GraphBatch, shard_bounds
+from pwlr.method.diffusion import Grid
+from pwlr.method.features import EdgeWeights
+from pwlr.method.filtration import TIE_TOL, EventRow, check_p, prepare
+from pwlr.method.vectors import Accumulator, FeatureLayout, Unseen
+
+__all__ = ["Filtering", "embed", "embed_grid", "embed_shard", "event_rows"]
+
+
+@dataclass(frozen=True)
+class Filtering:
+    """The choices that decide the heights and their order; the same names as the estimators' parameters."""
+
+    node_features: str = "auto"
+    edge_weights: EdgeWeights = "given"
+    p: float = 1.0
+    tie_tol: float = TIE_TOL
+    backend: str = "auto"
+
+    def __post_init__(self) -> None:
+        """Refuse values that no backend takes."""
+        object.__setattr__(self, "p", check_p(self.p))
+        if isinstance(self.tie_tol, bool) or not isinstance(self.tie_tol, int | float | np.number) or not 0 <= self.tie_tol < 1:
+            raise OptionError(f"tie_tol={self.tie_tol!r} must be a number from 0 to below 1")
+
+
+def event_rows(batch: GraphBatch, grid: Grid, how: Filtering) -> Iterator[EventRow]:
+    """Yield the event rows of a batch, on one thread."""
+    rows = resolve(how.backend)
+    return rows(prepare(batch, how.node_features, how.edge_weights), grid, p=how.p, tie_tol=how.tie_tol)
+
+
+def embed_shard(
+    batch: GraphBatch, layout: FeatureLayout, how: Filtering, unseen: Unseen = "warn", dtype: Any = np.float64, sparse: bool = False
+) -> Any:
+    """Return the vectors of one shard: what a thread, a process or a cluster maps."""
+    vectors = Accumulator(layout, batch, unseen)
+    for row in event_rows(batch, Grid.of_pairs(layout.options.pairs), how):
+        vectors.add(row)
+    return vectors.sparse(dtype) if sparse else vectors.dense(dtype)
+
+
+def embed(
+    batch: GraphBatch,
+    layout: FeatureLayout,
+    how: Filtering,
+    *,
+    unseen: Unseen = "warn",
+    dtype: Any = np.float64,
+    sparse: bool = False,
+    n_jobs: int | None = None,
+) -> NDArray[Any] | sp.csr_array:
+    """Return the vectors of a batch, one row a graph."""
+    shards = _shards(batch, n_jobs)
+    if len(shards) == 1:
+        return embed_shard(batch, layout, how, unseen, dtype, sparse)
+    resolve(how.backend)  # a missing library is told here, once, not by every thread
+    pool = Parallel(n_jobs=n_jobs, prefer="threads")
+    parts = pool(delayed(embed_shard)(shard, layout, how, unseen, dtype, sparse) for shard in shards)
+    return sp.vstack(parts, format="csr") if sparse else np.concatenate(parts)
+
+
+def embed_grid(
+    graphs: Any,
+    k1: Iterable[Any] = range(30),
+    k2: Iterable[Any] = range(30),
+    *,
+    node_features: str = "auto",
+    edge_weights: EdgeWeights = "given",
+    p: float = 1.0,
+    tie_tol: float = TIE_TOL,
+    backend: str = "auto",
+    n_jobs: int | None = None,
+) -> Iterator[EventRow]:
+    """Walk the (k1, k2) grid, one k1 at a time.
+
+    Parameters
+    ----------
+    graphs : GraphBatch or list of graphs
+    k1, k2 : iterable of int or infinity
+        The rows and columns of the grid, visited in ascending order.
+    node_features, edge_weights, p, tie_tol, backend, n_jobs
+        As in `PWLRTransformer`.
+
+    Yields
+    ------
+    EventRow
+        Heights, order and cycle flags of every edge for one k1 and all k2; memory is that of one row (13 bytes for each
+        edge and k2), however large the grid.
+
+    Examples
+    --------
+    >>> import pwlr
+    >>> graphs = pwlr.load_dataset("MUTAG")[:3]
+    >>> [row.heights.shape for row in pwlr.embed_grid(graphs, k1=[0, 1], k2=range(4))]
+    [(4, 60), (4, 60)]
+    """
+    from pwlr.io.convert import as_batch
+
+    batch = as_batch(graphs)
+    grid = Grid.product(k1, k2)
+    how = Filtering(node_features, edge_weights, p, tie_tol, backend)
+    walks = [event_rows(shard, grid, how) for shard in _shards(batch, n_jobs)]
+    return _joined_rows(walks, batch, grid, n_jobs)
+
+
+def _joined_rows(walks: list[Iterator[EventRow]], batch: GraphBatch, grid: Grid, n_jobs: int | None) -> Iterator[EventRow]:
+    """Move all shards forward by one row, side by side, and lay their rows end to end."""
+    if len(walks) == 1:
+        yield from walks[0]
+        return
+    pool = Parallel(n_jobs=n_jobs, prefer="threads")
+    for k1, k2 in grid.rows:
+        parts: Sequence[EventRow] = pool(delayed(next)(walk) for walk in walks)
+        starts = np.cumsum([0, *(part.order.shape[1] for part in parts)])
+        yield EventRow(
+            k1,
+            k2,
+            np.concatenate([part.heights for part in parts], axis=1),
+            np.concatenate([part.order + np.int32(start) for part, start in zip(parts, starts, strict=False)], axis=1),
+            np.concatenate([part.closes_cycle for part in parts], axis=1),
+        )
+
+
+def _shards(batch: GraphBatch, n_jobs: int | None) -> list[GraphBatch]:
+    """Cut the batch into as many shards of equal cost as there are workers."""
+    workers = effective_n_jobs(n_jobs)
+    if workers == 1 or batch.n_graphs < 2:
+        return [batch]
+    n_columns = 8  # of X that a graph typically uses; only the balance of the shards hangs on it
+    bounds = shard_bounds(batch, workers, n_columns)
+    return [batch[start:stop] for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]

@@ -1,0 +1,1463 @@
+"""Scikit-learn's random forest, the same trees grown fast.
+
+`grow_forest` grows, bit for bit, the trees of ``RandomForestClassifier(n_estimators, random_state=seed)`` at its
+defaults: the same bootstrap rows, the same features tried in the same order, the same thresholds, impurities, leaf
+values and votes. One forest answers for every smaller number of trees as well, because the trees of a small forest
+are the first trees of a large one: `Forest.staged_predict` reads a whole grid of `n_estimators` off one walk.
+`fit_sklearn_forest` hands the same trees out as a genuine, fitted `RandomForestClassifier`.
+
+Why the copy can be exact and still do much less work: bootstrap weights are whole numbers, so class sums carry no
+rounding and do not depend on the order of the rows. A split search therefore needs no sort of the rows, only the sums
+per distinct value in ascending order, and these come from ranks computed once a forest. Only what feeds a comparison
+of two splits, a stored impurity or a vote is done in scikit-learn's order of floating point operations.
+
+The twin is used only where it is proven to agree: `available` grows a few small forests both ways at first use. If a
+later scikit-learn grows other trees, one line is logged and scikit-learn itself does the work, behind the same names.
+This is the only file that touches scikit-learn's private structures.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import operator
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import Any, Literal, NamedTuple, TypeVar, cast
+
+import numba
+import numpy as np
+import numpy.typing as npt
+import sklearn
+from joblib import effective_n_jobs
+from numba import types
+from numba.extending import intrinsic
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+__all__ = ["Engine", "Forest", "MaxFeatures", "available", "fit_sklearn_forest", "grow_forest"]
+
+Engine = Literal["auto", "twin", "sklearn"]
+MaxFeatures = Literal["sqrt", "log2"] | int | float | None
+
+_LOG = logging.getLogger("pwlr")
+_CACHE = os.environ.get("PWLR_NUMBA_CACHE", "1").strip().lower() not in {"0", "false", "no", "off"}
+
+_MAX_SEED = np.iinfo(np.int32).max
+_LEAF = -1  # child and feature marks as scikit-learn writes them
+_UNDEFINED = -2
+_TIE = np.float32(1e-7)  # neighbouring values no further apart are tied; the sum is taken in float32
+_EPSILON = np.finfo(np.float64).eps  # purer nodes are leaves
+_INSERTION = 16  # nodes of at most this many rows sort by insertion
+_LISTED = 64  # nodes of at least this many rows may use the lists of non-zero entries
+# Products of three row counts are formed in int64 by the split search; this many rows keep them far from overflow.
+_MAX_ROWS = 1 << 20
+
+
+class _Columns(NamedTuple):
+    """The training matrix as ranks; see `_rank_columns`."""
+
+    ranks: Any  # (d, n): rank of each value among the distinct values of its column
+    levels: Any  # the distinct values of all columns, ascending, float32
+    level_ptr: Any  # (d + 1,)
+    close: Any  # (d,): some neighbouring distinct values count as tied
+    list_rows: Any  # rows with a value other than zero, for columns that are mostly zero
+    list_ranks: Any
+    list_ptr: Any  # (d + 1,)
+    zero_rank: Any  # (d,): the rank of zero where the column has a list, else -1
+
+
+class _Nodes(NamedTuple):
+    """Nodes of consecutive trees, in scikit-learn's order; children are numbered within their tree."""
+
+    left: Any
+    right: Any
+    feature: Any
+    threshold: Any
+    impurity: Any
+    n_samples: Any
+    weight: Any
+    missing_left: Any
+    value: Any  # (nodes, classes): class fractions
+
+
+class _Scratch(NamedTuple):
+    """Working memory of one call, shared by its trees."""
+
+    twister: Any
+    counts: Any  # (n,): bootstrap weight of each row
+    features: Any  # (d,): a permutation, constant ones first
+    constants: Any
+    rows: Any  # the tree's rows, partitioned by node
+    sums: Any  # their class weights, same order
+    spare_rows: Any
+    spare_sums: Any
+    place: Any  # (n,): where a row stands in `rows`, exact for nodes of at least _LISTED rows
+    sum_of: Any  # (n,): class weight by row
+    bins: Any  # class sums by rank; all zero between uses
+    bitmap: Any  # which ranks occur; all zero between uses
+    group_rank: Any
+    group_sum: Any
+    found: Any  # the ranks on both sides of the best split
+    left: Any  # class weights left of the best split
+    running: Any  # class weights left of the split at hand
+    stack: Any  # start, end, depth, parent, is left child, known constant features
+    stack_impurity: Any
+    stack_classes: Any
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _kernel(function: _F) -> _F:
+    """Compile lazily, without the GIL; division by zero gives inf instead of an exception, as in C."""
+    return cast("_F", numba.njit(cache=_CACHE, nogil=True, error_model="numpy")(function))
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# Kernels. All in this file, because numba's cache does not notice changes in another file's callee.
+# Class sums travel in one of two shapes: `bits` > 0 packs all classes of a group into one int64 (`bits` each), so that
+# one addition counts a row whatever its class; `bits` == 0 keeps one int64 per class, for many classes on many rows.
+# --------------------------------------------------------------------------------------------------------------------
+
+
+@intrinsic
+def _trailing_zeros(typingctx: Any, word: Any) -> Any:  # noqa: ARG001 (numba's signature)
+    """Index of the lowest set bit of a non-zero uint64."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001 (numba's signature)
+        return builder.cttz(args[0], context.get_constant(types.boolean, True))
+
+    return types.uint64(types.uint64), codegen
+
+
+@_kernel
+def _longer(array, needed):
+    """A copy with room for at least `needed` rows, twice the old length or more."""
+    size = max(needed, 2 * array.shape[0])
+    longer = np.empty((size, *array.shape[1:]), array.dtype)
+    longer[: array.shape[0]] = array
+    return longer
+
+
+@_kernel
+def _mt_seed(state, seed):
+    """Seed a Mersenne Twister as NumPy's legacy `RandomState(seed)` does; state[624] is the position."""
+    word = seed & 0xFFFFFFFF
+    for i in range(624):
+        state[i] = word
+        word = (1812433253 * (word ^ (word >> 30)) + i + 1) & 0xFFFFFFFF
+    state[624] = 624
+
+
+@_kernel
+def _mt_refill(state):
+    """Generate the next 624 words in place."""
+    for i in range(624):
+        following = i + 1 if i < 623 else 0
+        partner = i + 397 if i < 227 else i - 227
+        mixed = (np.int64(state[i]) & 0x80000000) | (np.int64(state[following]) & 0x7FFFFFFF)
+        state[i] = np.int64(state[partner]) ^ (mixed >> 1) ^ (0x9908B0DF * (mixed & 1))
+    state[624] = 0
+
+
+@_kernel
+def _mt_below(state, limit, mask):
+    """Draw an integer in [0, limit] by masked rejection, as legacy `randint` does."""
+    while True:
+        if state[624] == 624:
+            _mt_refill(state)
+        word = np.int64(state[state[624]])
+        state[624] += 1
+        word ^= word >> 11
+        word ^= (word << 7) & 0x9D2C5680
+        word ^= (word << 15) & 0xEFC60000
+        word ^= word >> 18
+        word &= mask
+        if word <= limit:
+            return word
+
+
+@_kernel
+def _bootstrap_counts(seed, state, counts):
+    """How often each row is drawn into the tree with this seed."""
+    n = counts.shape[0]
+    counts[:] = 0
+    _mt_seed(state, seed)
+    if n == 1:  # a range of one value draws nothing from the stream
+        counts[0] = 1
+        return
+    mask = 1
+    while mask < n - 1:
+        mask = 2 * mask + 1
+    for _ in range(n):
+        counts[_mt_below(state, n - 1, mask)] += 1
+
+
+@_kernel
+def _splitter_seed(seed, state):
+    """The 32-bit state with which a tree starts to draw features."""
+    _mt_seed(state, seed)
+    drawn = _mt_below(state, 2147483646, 2147483647)
+    return drawn if drawn != 0 else 1
+
+
+@_kernel
+def _radix_sort(keys, rows, size, spare_keys, spare_rows):
+    """Sort (key, row) pairs by 32-bit key in place, stable, a byte a pass; bytes equal in all keys are skipped."""
+    count = np.empty(256, np.int64)
+    for shift in (0, 8, 16, 24):
+        count[:] = 0
+        for i in range(size):
+            count[(keys[i] >> shift) & 255] += 1
+        if count[(keys[0] >> shift) & 255] == size:
+            continue
+        total = 0
+        for b in range(256):
+            here = count[b]
+            count[b] = total
+            total += here
+        for i in range(size):
+            b = (keys[i] >> shift) & 255
+            spare_keys[count[b]] = keys[i]
+            spare_rows[count[b]] = rows[i]
+            count[b] += 1
+        keys[:size] = spare_keys[:size]
+        rows[:size] = spare_rows[:size]
+
+
+@_kernel
+def _rank_columns(columns, ranks):
+    """Replace values by dense ranks, column by column.
+
+    `columns` is X transposed, float32 (d, n); `ranks` (d, n) is filled. Returns the distinct values (`levels`, cut by
+    `level_ptr`), and for columns that are mostly zero the rows and ranks of the other entries in ascending order of
+    rank (cut by `list_ptr`; `zero_rank` is -1 where a column has no list). `close` marks columns in which neighbouring
+    values are near enough to count as tied. Long: one pass does all per column.
+    """
+    d, n = columns.shape
+    levels = np.empty(1024, np.float32)
+    list_rows = np.empty(1024, np.int32)
+    list_ranks = np.empty(1024, np.int32)
+    level_ptr = np.zeros(d + 1, np.int64)
+    list_ptr = np.zeros(d + 1, np.int64)
+    zero_rank = np.full(d, -1, np.int64)
+    close = np.zeros(d, np.bool_)
+    keys = np.empty(n, np.int64)
+    rows = np.empty(n, np.int32)
+    spare_keys = np.empty(n, np.int64)
+    spare_rows = np.empty(n, np.int32)
+    bits = np.empty(n, np.float32).view(np.int32)
+    as_float = bits.view(np.float32)
+    for f in range(d):
+        as_float[:] = columns[f]
+        size = 0
+        negative = 0
+        for i in range(n):
+            pattern = np.int64(bits[i])
+            if pattern & 0x7FFFFFFF:  # neither 0.0 nor -0.0; the map makes the order of keys that of the floats
+                rows[size] = i
+                keys[size] = 0x7FFFFFFF & ~pattern if pattern < 0 else pattern | 0x80000000
+                negative += pattern < 0
+                size += 1
+        if size > 0:
+            _radix_sort(keys, rows, size, spare_keys, spare_rows)
+        at = level_ptr[f]
+        if at + size + 1 > levels.shape[0]:
+            levels = _longer(levels, at + size + 1)
+        listed = 2 * size < n
+        begin = list_ptr[f]
+        if listed:
+            if begin + size > list_rows.shape[0]:
+                list_rows = _longer(list_rows, begin + size)
+                list_ranks = _longer(list_ranks, begin + size)
+            list_ptr[f + 1] = begin + size
+        else:
+            list_ptr[f + 1] = begin
+        rank = -1
+        for k in range(size + 1):
+            if k == negative and size < n:  # here the zeros stand in the order
+                rank += 1
+                levels[at + rank] = 0.0
+                for i in range(n):
+                    ranks[f, i] = rank
+                if listed:
+                    zero_rank[f] = rank
+            if k < size and (k == 0 or k == negative or keys[k] != keys[k - 1]):
+                rank += 1
+                levels[at + rank] = as_float[rows[k]]
+            if k < size:
+                spare_rows[k] = rank
+        for k in range(size):
+            ranks[f, rows[k]] = spare_rows[k]
+            if listed:
+                list_rows[begin + k] = rows[k]
+                list_ranks[begin + k] = spare_rows[k]
+        level_ptr[f + 1] = at + rank + 1
+        for k in range(at, at + rank):
+            close[f] |= levels[k + 1] <= levels[k] + _TIE
+    return levels, level_ptr, close, list_rows, list_ranks, list_ptr, zero_rank
+
+
+@_kernel
+def _impurity(squares, weight):
+    """Gini impurity of a set: `squares` is the sum of the squared class weights."""
+    return 1.0 - np.float64(squares) / (np.float64(weight) * np.float64(weight))
+
+
+@_kernel
+def _groups_by_insertion(column, rows, sums, start, end, group_rank, group_sum):
+    """Class sums per distinct rank of a small node, ascending; packed sums only."""
+    size = 0
+    for p in range(start, end):
+        rank = np.int64(column[rows[p]])
+        at = size
+        while at > 0 and group_rank[at - 1] >= rank:
+            at -= 1
+        if at < size and group_rank[at] == rank:
+            group_sum[at] += sums[p]
+            continue
+        for k in range(size, at, -1):
+            group_rank[k] = group_rank[k - 1]
+            group_sum[k] = group_sum[k - 1]
+        group_rank[at] = rank
+        group_sum[at] = sums[p]
+        size += 1
+    return size
+
+
+@_kernel
+def _groups_by_list(list_rows, list_ranks, zero_rank, place, sum_of, start, end, total, group_rank, group_sum):
+    """Class sums per distinct rank from a column's non-zero entries, ascending; packed sums only."""
+    size = 0
+    zero_slot = -1
+    current = -1
+    pending = np.int64(0)
+    seen = np.int64(0)
+    extent = end - start
+    for e in range(list_rows.shape[0]):
+        rank = np.int64(list_ranks[e])
+        if rank != current:
+            group_rank[size] = current
+            group_sum[size] = pending
+            size += pending != 0
+            seen += pending
+            pending = np.int64(0)
+            if current < zero_rank < rank:
+                zero_slot = size
+                size += 1
+            current = rank
+        row = list_rows[e]
+        inside = np.uint64(place[row] - start) < np.uint64(extent)
+        pending += sum_of[row] if inside else np.int64(0)
+    group_rank[size] = current
+    group_sum[size] = pending
+    size += pending != 0
+    seen += pending
+    if zero_slot < 0:
+        zero_slot = size
+        size += 1
+    group_rank[zero_slot] = zero_rank
+    group_sum[zero_slot] = total - seen
+    if total == seen:  # no zero in this node
+        for k in range(zero_slot + 1, size):
+            group_rank[k - 1] = group_rank[k]
+            group_sum[k - 1] = group_sum[k]
+        size -= 1
+    return size
+
+
+@_kernel
+def _groups_by_bins(column, rows, sums, start, end, words, scratch):
+    """Class sums per distinct rank by counting, ascending; a bitmap says which bins to visit."""
+    bins, bitmap, group_rank, group_sum = scratch.bins, scratch.bitmap, scratch.group_rank, scratch.group_sum
+    low = 1 << 40
+    high = -1
+    for p in range(start, end):
+        rank = np.int64(column[rows[p]])
+        if words == 1:
+            bins[rank] += sums[p]
+        else:
+            bins[rank * words + (sums[p] >> 32)] += sums[p] & 0xFFFFFFFF
+        word = rank >> 6
+        bitmap[word] |= np.uint64(1) << np.uint64(rank & 63)
+        low = min(low, word)
+        high = max(high, word)
+    size = 0
+    for word in range(low, high + 1):
+        present = bitmap[word]
+        bitmap[word] = 0
+        while present != np.uint64(0):
+            rank = (word << 6) + np.int64(_trailing_zeros(present))
+            present &= present - np.uint64(1)
+            group_rank[size] = rank
+            for k in range(words):
+                group_sum[size * words + k] = bins[rank * words + k]
+                bins[rank * words + k] = 0
+            size += 1
+    return size
+
+
+@_kernel
+def _varies(column, levels, close, rows, start, end):
+    """Whether a column is more than a tie wide in the node."""
+    low = high = np.int64(column[rows[start]])
+    for p in range(start + 1, end):
+        rank = np.int64(column[rows[p]])
+        if rank < low or rank > high:
+            low = min(low, rank)
+            high = max(high, rank)
+            if not close or levels[high] > levels[low] + _TIE:
+                return True
+    return False
+
+
+@_kernel
+def _collect(columns, feature, start, end, total, words, scratch):
+    """Group the node's rows by rank of a feature, the cheapest way; returns the number of groups."""
+    column = columns.ranks[feature]
+    if words == 1:
+        if end - start <= _INSERTION:
+            return _groups_by_insertion(
+                column, scratch.rows, scratch.sums, start, end, scratch.group_rank, scratch.group_sum
+            )
+        first, last = columns.list_ptr[feature], columns.list_ptr[feature + 1]
+        zero_rank = columns.zero_rank[feature]
+        if zero_rank >= 0 and end - start >= _LISTED and last - first < end - start:
+            return _groups_by_list(
+                columns.list_rows[first:last],
+                columns.list_ranks[first:last],
+                zero_rank,
+                scratch.place,
+                scratch.sum_of,
+                start,
+                end,
+                total,
+                scratch.group_rank,
+                scratch.group_sum,
+            )
+    return _groups_by_bins(column, scratch.rows, scratch.sums, start, end, words, scratch)
+
+
+@_kernel
+def _scan_two(levels, close, size, n_first, n_second, best, scratch):
+    """Best split of one feature for two classes; returns the best proxy so far and notes the split if it is new.
+
+    The proxy is computed in scikit-learn's order of operations, because equal and nearly equal splits are told apart
+    by its last bits. Only splits that pass an exact integer pre-test, with slack for the rounding, get that far.
+    """
+    group_rank, group_sum = scratch.group_rank, scratch.group_sum
+    weight = n_first + n_second
+    slack = 1e-13 * weight
+    limit = slack - 0.5 * best
+    first = np.int64(0)
+    second = np.int64(0)
+    for g in range(size - 1):
+        first += group_sum[g] & 0xFFFFFFFF
+        second += group_sum[g] >> 32
+        if close and levels[group_rank[g + 1]] <= levels[group_rank[g]] + _TIE:
+            continue
+        on_left = first + second
+        on_right = weight - on_left
+        first_right = n_first - first
+        second_right = n_second - second
+        mixed = first * second * on_right + first_right * second_right * on_left
+        if np.float64(mixed) > limit * np.float64(on_left * on_right):
+            continue
+        impurity_left = _impurity(first * first + second * second, on_left)
+        impurity_right = _impurity(first_right * first_right + second_right * second_right, on_right)
+        proxy = -np.float64(on_right) * impurity_right - np.float64(on_left) * impurity_left
+        if proxy > best:
+            best = proxy
+            limit = slack - 0.5 * best
+            scratch.found[0] = group_rank[g]
+            scratch.found[1] = group_rank[g + 1]
+            scratch.left[0] = first
+            scratch.left[1] = second
+    return best
+
+
+@_kernel
+def _scan_many(levels, close, size, totals, bits, words, best, scratch):
+    """As `_scan_two`, for any number of classes."""
+    group_rank, group_sum, left = scratch.group_rank, scratch.group_sum, scratch.running
+    n_classes = totals.shape[0]
+    weight = np.int64(0)
+    squares_right = np.int64(0)
+    for c in range(n_classes):
+        left[c] = 0
+        weight += totals[c]
+        squares_right += totals[c] * totals[c]
+    slack = 1e-13 * weight
+    limit = best + weight - slack
+    on_left = np.int64(0)
+    squares_left = np.int64(0)
+    for g in range(size - 1):
+        for c in range(n_classes):
+            moved = (group_sum[g] >> (bits * c)) & ((1 << bits) - 1) if words == 1 else group_sum[g * words + c]
+            squares_left += moved * (2 * left[c] + moved)
+            squares_right -= moved * (2 * (totals[c] - left[c]) - moved)
+            left[c] += moved
+            on_left += moved
+        if close and levels[group_rank[g + 1]] <= levels[group_rank[g]] + _TIE:
+            continue
+        on_right = weight - on_left
+        pure = np.float64(squares_left) * np.float64(on_right) + np.float64(squares_right) * np.float64(on_left)
+        if pure < limit * (np.float64(on_left) * np.float64(on_right)):
+            continue
+        proxy = -np.float64(on_right) * _impurity(squares_right, on_right) - np.float64(on_left) * _impurity(
+            squares_left, on_left
+        )
+        if proxy > best:
+            best = proxy
+            limit = best + weight - slack
+            scratch.found[0] = group_rank[g]
+            scratch.found[1] = group_rank[g + 1]
+            scratch.left[:n_classes] = left[:n_classes]
+    return best
+
+
+@_kernel
+def _draw_split(columns, n_candidates, start, end, known, state, totals, bits, words, scratch):
+    """Try features in scikit-learn's random order; returns the best one, its proxy, the constants known, the state.
+
+    The bookkeeping of `features` is scikit-learn's, swap by swap, since later draws depend on it. It keeps, from left
+    to right: known constants already drawn, known constants, constants found here, features not drawn, features drawn.
+    Long: the loop carries eight counters that a helper would have to hand back.
+    """
+    features, constants = scratch.features, scratch.constants
+    undrawn_end = features.shape[0]
+    visited = 0
+    found = 0
+    drawn = 0
+    constant = known
+    best = -np.inf
+    best_feature = -1
+    total = np.int64(0)
+    if words == 1:
+        for c in range(totals.shape[0]):
+            total += totals[c] << (bits * c)
+    while undrawn_end > constant and (visited < n_candidates or visited <= found + drawn):
+        visited += 1
+        state ^= (state << 13) & 0xFFFFFFFF
+        state ^= state >> 17
+        state ^= (state << 5) & 0xFFFFFFFF
+        at = drawn + np.int64(np.uint32(state & 0x7FFFFFFF) % np.uint32(undrawn_end - found - drawn))
+        if at < known:
+            features[drawn], features[at] = features[at], features[drawn]
+            drawn += 1
+            continue
+        at += found
+        feature = features[at]
+        levels = columns.levels[columns.level_ptr[feature] : columns.level_ptr[feature + 1]]
+        close = columns.close[feature]
+        size = 0
+        if levels.shape[0] == 1:
+            varies = False
+        elif best == 0.0:  # both sides pure: no later feature can be better, but whether it varies steers the draws
+            varies = _varies(columns.ranks[feature], levels, close, scratch.rows, start, end)
+        else:
+            size = _collect(columns, feature, start, end, total, words, scratch)
+            ranks = scratch.group_rank
+            varies = size > 1 and (not close or levels[ranks[size - 1]] > levels[ranks[0]] + _TIE)
+        if not varies:
+            features[at], features[constant] = features[constant], features[at]
+            found += 1
+            constant += 1
+            continue
+        undrawn_end -= 1
+        features[undrawn_end], features[at] = features[at], features[undrawn_end]
+        if best == 0.0:
+            continue
+        before = best
+        if totals.shape[0] == 2 and words == 1:
+            best = _scan_two(levels, close, size, totals[0], totals[1], best, scratch)
+        else:
+            best = _scan_many(levels, close, size, totals, bits, words, best, scratch)
+        if best > before:
+            best_feature = feature
+    features[:known] = constants[:known]
+    constants[known:constant] = features[known:constant]
+    return best_feature, constant, state
+
+
+@_kernel
+def _partition(column, last_left, start, end, scratch):
+    """Move the rows with a rank of at most `last_left` to the front; returns where the others begin."""
+    rows, sums, spare_rows, spare_sums = scratch.rows, scratch.sums, scratch.spare_rows, scratch.spare_sums
+    middle = start
+    kept = 0
+    for p in range(start, end):  # no branch: both places are written, one pointer moves
+        row = rows[p]
+        weight = sums[p]
+        goes_left = np.int64(column[row]) <= last_left
+        rows[middle] = row
+        sums[middle] = weight
+        spare_rows[kept] = row
+        spare_sums[kept] = weight
+        middle += goes_left
+        kept += not goes_left
+    for k in range(kept):
+        rows[middle + k] = spare_rows[k]
+        sums[middle + k] = spare_sums[k]
+    if end - start >= _LISTED:
+        for p in range(start, end):
+            scratch.place[rows[p]] = p
+    return middle
+
+
+@_kernel
+def _start_tree(seed, bootstrap, y, bits, words, scratch):
+    """Draw the tree's rows and weights; returns how many rows it has, its class weights being put on the stack."""
+    counts = scratch.counts
+    if bootstrap:
+        _bootstrap_counts(seed, scratch.twister, counts)
+    else:
+        counts[:] = 1
+    classes = scratch.stack_classes[0]
+    classes[:] = 0
+    size = 0
+    for i in range(y.shape[0]):
+        scratch.place[i] = -1
+        if counts[i] > 0:
+            weight = np.int64(counts[i])
+            packed = weight << (bits * y[i]) if words == 1 else (y[i] << 32) | weight
+            scratch.rows[size] = i
+            scratch.sums[size] = packed
+            scratch.sum_of[i] = packed
+            scratch.place[i] = size
+            classes[y[i]] += weight
+            size += 1
+    for f in range(scratch.features.shape[0]):
+        scratch.features[f] = f
+    return size
+
+
+@_kernel
+def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, base, scratch):
+    """Grow one tree depth first, left child first; returns the number of its nodes and its depth.
+
+    Long: it is the builder's loop, and every part of a node's record is at hand only here.
+    """
+    stack, stack_impurity, stack_classes = scratch.stack, scratch.stack_impurity, scratch.stack_classes
+    n_classes = stack_classes.shape[1]
+    totals = np.empty(n_classes, np.int64)
+    n_rows = _start_tree(seed, bootstrap, y, bits, words, scratch)
+    state = _splitter_seed(seed, scratch.twister)
+    squares = np.int64(0)
+    tree_weight = np.int64(0)
+    for c in range(n_classes):
+        squares += stack_classes[0, c] * stack_classes[0, c]
+        tree_weight += stack_classes[0, c]
+    stack_impurity[0] = _impurity(squares, tree_weight)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4], stack[0, 5] = 0, n_rows, 0, -1, 0, 0
+    height = 1
+    used = 0
+    deepest = 0
+    while height > 0:
+        height -= 1
+        start, end, depth, parent = stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3]
+        known = stack[height, 5]
+        impurity = stack_impurity[height]
+        weight = np.int64(0)
+        for c in range(n_classes):
+            totals[c] = stack_classes[height, c]
+            weight += totals[c]
+        node = base + used
+        if parent >= 0:
+            if stack[height, 4]:
+                nodes.left[base + parent] = used
+            else:
+                nodes.right[base + parent] = used
+        nodes.left[node] = _LEAF
+        nodes.right[node] = _LEAF
+        nodes.feature[node] = _UNDEFINED
+        nodes.threshold[node] = _UNDEFINED
+        nodes.impurity[node] = impurity
+        nodes.n_samples[node] = end - start
+        nodes.weight[node] = weight
+        nodes.missing_left[node] = False
+        for c in range(n_classes):
+            nodes.value[node, c] = np.float64(totals[c]) / np.float64(weight)
+        deepest = max(deepest, depth)
+        used += 1
+        if end - start < 2 or impurity <= _EPSILON:
+            continue
+        feature, constant, state = _draw_split(
+            columns, n_candidates, start, end, known, state, totals, bits, words, scratch
+        )
+        if feature < 0:
+            continue
+        on_left = np.int64(0)
+        squares_left = np.int64(0)
+        squares_right = np.int64(0)
+        for c in range(n_classes):
+            here = scratch.left[c]
+            on_left += here
+            squares_left += here * here
+            squares_right += (totals[c] - here) * (totals[c] - here)
+        on_right = weight - on_left
+        impurity_left = _impurity(squares_left, on_left)
+        impurity_right = _impurity(squares_right, on_right)
+        share_right = np.float64(on_right) / np.float64(weight)
+        share_left = np.float64(on_left) / np.float64(weight)
+        gain = (np.float64(weight) / np.float64(tree_weight)) * (
+            impurity - share_right * impurity_right - share_left * impurity_left
+        )
+        if gain + _EPSILON < 0.0:
+            continue
+        middle = _partition(columns.ranks[feature], scratch.found[0], start, end, scratch)
+        levels = columns.levels[columns.level_ptr[feature] : columns.level_ptr[feature + 1]]
+        nodes.feature[node] = feature
+        nodes.threshold[node] = (
+            np.float64(levels[scratch.found[0]]) / 2.0 + np.float64(levels[scratch.found[1]]) / 2.0
+        )
+        nodes.missing_left[node] = middle - start > end - middle
+        for c in range(n_classes):
+            stack_classes[height, c] = totals[c] - scratch.left[c]
+            stack_classes[height + 1, c] = scratch.left[c]
+        stack_impurity[height] = impurity_right
+        stack_impurity[height + 1] = impurity_left
+        stack[height, 0], stack[height, 1], stack[height, 4] = middle, end, 0
+        stack[height + 1, 0], stack[height + 1, 1], stack[height + 1, 4] = start, middle, 1
+        for child in range(height, height + 2):
+            stack[child, 2], stack[child, 3], stack[child, 5] = depth + 1, used - 1, constant
+        height += 2
+    return used, deepest
+
+
+@_kernel
+def _grow_trees(columns, y, n_classes, bits, n_candidates, seeds, bootstrap):
+    """Grow one tree per seed; returns the nodes, the offsets of the trees and their depths."""
+    d, n = columns.ranks.shape
+    words = 1 if bits > 0 else n_classes
+    widest = 1
+    for f in range(d):
+        widest = max(widest, columns.level_ptr[f + 1] - columns.level_ptr[f])
+    scratch = _Scratch(
+        np.empty(625, np.uint32),
+        np.empty(n, np.int32),
+        np.empty(d, np.int32),
+        np.empty(d, np.int32),
+        np.empty(n, np.int32),
+        np.empty(n, np.int64),
+        np.empty(n, np.int32),
+        np.empty(n, np.int64),
+        np.empty(n, np.int32),
+        np.empty(n, np.int64),
+        np.zeros(widest * words, np.int64),
+        np.zeros((widest >> 6) + 1, np.uint64),
+        np.empty(widest + 2, np.int64),
+        np.empty((widest + 2) * words, np.int64),
+        np.empty(2, np.int64),
+        np.empty(n_classes, np.int64),
+        np.empty(n_classes, np.int64),
+        np.empty((n + 2, 6), np.int64),
+        np.empty(n + 2, np.float64),
+        np.empty((n + 2, n_classes), np.int64),
+    )
+    room = 4 * n
+    nodes = _Nodes(
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.empty(room, np.float64),
+        np.empty(room, np.float64),
+        np.empty(room, np.int32),
+        np.empty(room, np.float64),
+        np.empty(room, np.bool_),
+        np.empty((room, n_classes), np.float64),
+    )
+    offsets = np.zeros(seeds.shape[0] + 1, np.int64)
+    depths = np.zeros(seeds.shape[0], np.int64)
+    for t in range(seeds.shape[0]):
+        base = offsets[t]
+        if base + 2 * n > nodes.left.shape[0]:
+            nodes = _Nodes(
+                _longer(nodes.left, base + 2 * n),
+                _longer(nodes.right, base + 2 * n),
+                _longer(nodes.feature, base + 2 * n),
+                _longer(nodes.threshold, base + 2 * n),
+                _longer(nodes.impurity, base + 2 * n),
+                _longer(nodes.n_samples, base + 2 * n),
+                _longer(nodes.weight, base + 2 * n),
+                _longer(nodes.missing_left, base + 2 * n),
+                _longer(nodes.value, base + 2 * n),
+            )
+        used, depths[t] = _grow_tree(
+            columns, y, bits, words, n_candidates, seeds[t], bootstrap, nodes, base, scratch
+        )
+        offsets[t + 1] = base + used
+    return nodes, offsets, depths
+
+
+@_kernel
+def _staged_sums(rows, n_classes, nodes, offsets, stages, seeds, out_of_bag):
+    """Sums of the leaf values of the first trees, read off after each of the ascending `stages`.
+
+    `rows` is float32 (n, d). With `out_of_bag`, `rows` are the training rows and a tree speaks only of those that its
+    seed did not draw. Returns the sums (stages, n, classes) and how many trees spoke (stages, n).
+    """
+    n = rows.shape[0]
+    sums = np.zeros((n, n_classes), np.float64)
+    votes = np.zeros(n, np.int64)
+    staged_sums = np.empty((stages.shape[0], n, n_classes), np.float64)
+    staged_votes = np.empty((stages.shape[0], n), np.int64)
+    twister = np.empty(625, np.uint32)
+    counts = np.zeros(n, np.int32)
+    stage = 0
+    for t in range(offsets.shape[0] - 1):
+        base = offsets[t]
+        if out_of_bag:
+            _bootstrap_counts(seeds[t], twister, counts)
+        for i in range(n):
+            if counts[i] > 0:
+                continue
+            node = base
+            while nodes.left[node] >= 0:
+                value = rows[i, nodes.feature[node]]
+                goes_left = value <= nodes.threshold[node] or (value != value and nodes.missing_left[node])  # noqa: PLR0124
+                node = base + (nodes.left[node] if goes_left else nodes.right[node])
+            votes[i] += 1
+            for c in range(n_classes):
+                sums[i, c] += nodes.value[node, c]
+        while stage < stages.shape[0] and stages[stage] == t + 1:
+            staged_sums[stage] = sums
+            staged_votes[stage] = votes
+            stage += 1
+    return staged_sums, staged_votes
+
+
+@_kernel
+def _tree_importances(n_features, nodes, offsets):
+    """Unnormalised impurity decrease per tree and feature, (trees, d)."""
+    importances = np.zeros((offsets.shape[0] - 1, n_features), np.float64)
+    for t in range(offsets.shape[0] - 1):
+        base = offsets[t]
+        for node in range(base, offsets[t + 1]):
+            if nodes.left[node] >= 0:
+                left, right = base + nodes.left[node], base + nodes.right[node]
+                importances[t, nodes.feature[node]] += (
+                    nodes.weight[node] * nodes.impurity[node]
+                    - nodes.weight[left] * nodes.impurity[left]
+                    - nodes.weight[right] * nodes.impurity[right]
+                )
+        for f in range(n_features):
+            importances[t, f] /= nodes.weight[base]
+    return importances
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# The host's side.
+# --------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """A grown random forest as flat arrays, one row per node, the trees one after another.
+
+    Every method takes `n_trees`: the answer is that of a forest of only the first so many trees.
+
+    Attributes
+    ----------
+    children_left, children_right : ndarray of int32, shape (n_nodes,)
+        Node numbers within the same tree, -1 at leaves.
+    feature : ndarray of int32, shape (n_nodes,)
+        The feature split on, -2 at leaves.
+    threshold : ndarray of float64, shape (n_nodes,)
+        Rows with a value of at most this go left, -2 at leaves.
+    impurity : ndarray of float64, shape (n_nodes,)
+        Gini impurity.
+    n_node_samples : ndarray of int32, shape (n_nodes,)
+        Distinct training rows in the node.
+    weighted_n_node_samples : ndarray of float64, shape (n_nodes,)
+        The same, counted as often as the bootstrap drew them.
+    missing_go_to_left : ndarray of bool, shape (n_nodes,)
+        Where a missing value goes at prediction: to the child with more training rows.
+    value : ndarray of float64, shape (n_nodes, n_classes)
+        Class fractions.
+    tree_offsets : ndarray of int64, shape (n_trees + 1,)
+        Where each tree begins in the arrays above.
+    max_depths : ndarray of int64, shape (n_trees,)
+        Depth of each tree.
+    seeds : ndarray of int64, shape (n_trees,)
+        The `random_state` of each tree; the bootstrap rows follow from it.
+    classes : ndarray, shape (n_classes,)
+        The labels, sorted.
+    n_features : int
+        Number of columns of X.
+    bootstrap : bool
+        Whether the trees saw bootstrap samples.
+    train_X : ndarray of float32, shape (n_samples, n_features)
+        The training rows, needed for the out-of-bag votes.
+    train_y : ndarray of int64, shape (n_samples,)
+        The training labels as positions in `classes`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> forest = grow_forest(X, ["a", "a", "b", "b"], n_trees=10, random_state=0)
+    >>> forest.predict(X)
+    array(['a', 'a', 'b', 'b'], dtype='<U1')
+    """
+
+    children_left: npt.NDArray[np.int32]
+    children_right: npt.NDArray[np.int32]
+    feature: npt.NDArray[np.int32]
+    threshold: npt.NDArray[np.float64]
+    impurity: npt.NDArray[np.float64]
+    n_node_samples: npt.NDArray[np.int32]
+    weighted_n_node_samples: npt.NDArray[np.float64]
+    missing_go_to_left: npt.NDArray[np.bool_]
+    value: npt.NDArray[np.float64]
+    tree_offsets: npt.NDArray[np.int64]
+    max_depths: npt.NDArray[np.int64]
+    seeds: npt.NDArray[np.int64]
+    classes: npt.NDArray[Any]
+    n_features: int
+    bootstrap: bool
+    train_X: npt.NDArray[np.float32]  # noqa: N815 (X is scikit-learn's name)
+    train_y: npt.NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only, as far as they are ours."""
+        for field in fields(self):
+            content = getattr(self, field.name)
+            if isinstance(content, np.ndarray) and not field.name.startswith("train_"):
+                content.setflags(write=False)
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees grown."""
+        return len(self.seeds)
+
+    def predict_proba(self, X: npt.ArrayLike, n_trees: int | None = None) -> npt.NDArray[np.float64]:
+        """Class probabilities: the mean of the leaf fractions over the first `n_trees` trees.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to classify.
+        n_trees : int, optional
+            Use only the first so many trees; all of them by default.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_classes)
+            As ``RandomForestClassifier.predict_proba`` with ``n_jobs=1``.
+        """
+        return self.staged_predict_proba(X, [self._count(n_trees)])[0]
+
+    def predict(self, X: npt.ArrayLike, n_trees: int | None = None) -> npt.NDArray[Any]:
+        """The most probable class of each row; of equal ones the first in `classes`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to classify.
+        n_trees : int, optional
+            Use only the first so many trees; all of them by default.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        return self.staged_predict(X, [self._count(n_trees)])[0]
+
+    def staged_predict_proba(self, X: npt.ArrayLike, n_trees: Sequence[int]) -> npt.NDArray[np.float64]:
+        """`predict_proba` for several numbers of trees, in one walk.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to classify.
+        n_trees : sequence of int
+            Numbers of trees, in any order.
+
+        Returns
+        -------
+        ndarray of float64, shape (len(n_trees), n_samples, n_classes)
+            One block per number of trees.
+        """
+        rows = _as_rows(X, self.n_features)
+        sums, _ = self._staged(rows, n_trees, out_of_bag=False)
+        return cast("npt.NDArray[np.float64]", sums / np.asarray(n_trees, dtype=np.float64)[:, None, None])
+
+    def staged_predict(self, X: npt.ArrayLike, n_trees: Sequence[int]) -> npt.NDArray[Any]:
+        """`predict` for several numbers of trees, in one walk.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to classify.
+        n_trees : sequence of int
+            Numbers of trees, in any order.
+
+        Returns
+        -------
+        ndarray of shape (len(n_trees), n_samples)
+            Labels.
+        """
+        return self.classes[np.argmax(self.staged_predict_proba(X, n_trees), axis=2)]
+
+    def oob_decision_function(self, n_trees: int | None = None) -> npt.NDArray[np.float64]:
+        """Class probabilities of the training rows from the trees that did not see them.
+
+        Parameters
+        ----------
+        n_trees : int, optional
+            Use only the first so many trees; all of them by default.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_classes)
+            As `oob_decision_function_`: rows that every tree saw are all zero.
+        """
+        return self.staged_oob_decision_function([self._count(n_trees)])[0]
+
+    def oob_score(self, n_trees: int | None = None) -> float:
+        """Accuracy of the out-of-bag votes, as `oob_score_`.
+
+        Parameters
+        ----------
+        n_trees : int, optional
+            Use only the first so many trees; all of them by default.
+
+        Returns
+        -------
+        float
+            Rows that every tree saw count as voted for the first class.
+        """
+        return float(self.staged_oob_score([self._count(n_trees)])[0])
+
+    def staged_oob_decision_function(self, n_trees: Sequence[int]) -> npt.NDArray[np.float64]:
+        """`oob_decision_function` for several numbers of trees, in one walk.
+
+        Parameters
+        ----------
+        n_trees : sequence of int
+            Numbers of trees, in any order.
+
+        Returns
+        -------
+        ndarray of float64, shape (len(n_trees), n_samples, n_classes)
+            One block per number of trees.
+        """
+        if not self.bootstrap:
+            raise ValueError("out-of-bag votes need bootstrap=True: without it every tree saw every row")
+        sums, votes = self._staged(self.train_X, n_trees, out_of_bag=True)
+        return cast("npt.NDArray[np.float64]", sums / np.maximum(votes, 1)[:, :, None])
+
+    def staged_oob_score(self, n_trees: Sequence[int]) -> npt.NDArray[np.float64]:
+        """`oob_score` for several numbers of trees, in one walk.
+
+        Parameters
+        ----------
+        n_trees : sequence of int
+            Numbers of trees, in any order.
+
+        Returns
+        -------
+        ndarray of float64, shape (len(n_trees),)
+            Accuracies.
+        """
+        voted = np.argmax(self.staged_oob_decision_function(n_trees), axis=2)
+        return np.asarray(np.mean(voted == self.train_y, axis=1), dtype=np.float64)
+
+    def feature_importances(self, n_trees: int | None = None) -> npt.NDArray[np.float64]:
+        """Mean decrease in impurity by feature, as `feature_importances_`.
+
+        Parameters
+        ----------
+        n_trees : int, optional
+            Use only the first so many trees; all of them by default.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_features,)
+            Sums to 1, or all zero if no tree has a split.
+        """
+        offsets = self.tree_offsets[: self._count(n_trees) + 1]
+        raw = _tree_importances(self.n_features, self._nodes(), offsets)
+        split = raw[np.diff(offsets) > 1]
+        if len(split) == 0:
+            return np.zeros(self.n_features)
+        for tree in split:
+            normalizer = np.sum(tree)  # summed tree by tree: the pairwise order decides the last bit
+            if normalizer > 0.0:
+                tree /= normalizer
+        mean = np.mean(split, axis=0, dtype=np.float64)
+        return cast("npt.NDArray[np.float64]", mean / np.sum(mean))
+
+    def _nodes(self) -> _Nodes:
+        """The node arrays as the kernels take them."""
+        return _Nodes(
+            self.children_left,
+            self.children_right,
+            self.feature,
+            self.threshold,
+            self.impurity,
+            self.n_node_samples,
+            self.weighted_n_node_samples,
+            self.missing_go_to_left,
+            self.value,
+        )
+
+    def _count(self, n_trees: int | None) -> int:
+        """Number of trees asked for, all by default."""
+        return self.n_trees if n_trees is None else operator.index(n_trees)
+
+    def _staged(
+        self, rows: npt.NDArray[np.float32], n_trees: Sequence[int], *, out_of_bag: bool
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        """Sums (stages, n, classes) and numbers of votes (stages, n), in the order of `n_trees`."""
+        wanted = np.array([operator.index(count) for count in n_trees], dtype=np.int64)
+        for position, count in enumerate(wanted):
+            if not 1 <= count <= self.n_trees:
+                raise ValueError(
+                    f"n_trees at index {position} is {count}, but the forest has {self.n_trees} trees: "
+                    f"choose 1 to {self.n_trees}"
+                )
+        stages, back = np.unique(wanted, return_inverse=True)
+        last = int(stages[-1]) if len(stages) else 0
+        sums, votes = _staged_sums(
+            rows, len(self.classes), self._nodes(), self.tree_offsets[: last + 1], stages, self.seeds, out_of_bag
+        )
+        return sums[back], votes[back]
+
+
+def grow_forest(
+    X: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    n_trees: int,
+    random_state: int,
+    n_jobs: int = 1,
+    max_features: MaxFeatures = "sqrt",
+    bootstrap: bool = True,
+    engine: Engine = "auto",
+) -> Forest:
+    """Grow scikit-learn's random forest classifier into flat arrays.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Training rows; taken as float32, as scikit-learn does.
+    y : array-like of shape (n_samples,)
+        Labels, numbers or strings.
+    n_trees : int
+        Number of trees (`n_estimators`).
+    random_state : int
+        Seed of the forest. Forests with the same seed share their first trees.
+    n_jobs : int, default=1
+        Number of threads; the trees do not depend on it.
+    max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
+        Features tried per split, as in scikit-learn.
+    bootstrap : bool, default=True
+        Whether each tree sees a bootstrap sample or all rows.
+    engine : {"auto", "twin", "sklearn"}, default="auto"
+        "auto" uses the fast twin where it is proven to agree (see `available`) and X has no missing values;
+        "twin" insists on it, without the proof; "sklearn" lets scikit-learn grow the trees.
+
+    Returns
+    -------
+    Forest
+        The same whichever engine grew it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(20.0).reshape(10, 2)
+    >>> forest = grow_forest(X, np.arange(10) // 5, n_trees=200, random_state=7)
+    >>> forest.staged_predict(X[:1], [10, 200])
+    array([[0],
+           [0]])
+    """
+    task = _Task.of(X, y, n_trees, random_state, n_jobs, max_features, bootstrap)
+    if _use_twin(task, engine):
+        return _grow_twin(task)
+    return _from_sklearn(_fit_genuine(task), task)
+
+
+def fit_sklearn_forest(
+    X: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    n_trees: int,
+    random_state: int,
+    n_jobs: int = 1,
+    max_features: MaxFeatures = "sqrt",
+    bootstrap: bool = True,
+    oob_score: bool = False,
+    engine: Engine = "auto",
+) -> RandomForestClassifier:
+    """Fit a genuine scikit-learn random forest, fast.
+
+    Parameters
+    ----------
+    X, y, n_trees, random_state, n_jobs, max_features, bootstrap, engine
+        As in `grow_forest`; `n_jobs` also becomes the classifier's own.
+    oob_score : bool, default=False
+        Whether to set `oob_score_` and `oob_decision_function_`.
+
+    Returns
+    -------
+    RandomForestClassifier
+        Fitted, the same as after its own `fit`, bit for bit: it predicts, explains itself and is pickled as usual.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(20.0).reshape(10, 2)
+    >>> model = fit_sklearn_forest(X, np.arange(10) // 5, n_trees=10, random_state=7)
+    >>> model.predict(X[:2])
+    array([0, 0])
+    """
+    task = _Task.of(X, y, n_trees, random_state, n_jobs, max_features, bootstrap)
+    if _use_twin(task, engine):
+        return _to_sklearn(_grow_twin(task), task, oob_score=oob_score)
+    return _fit_genuine(task, X, oob_score=oob_score)
+
+
+@functools.cache
+def available() -> bool:
+    """Whether the fast twin agrees with the installed scikit-learn; tried once a process, at first use.
+
+    Returns
+    -------
+    bool
+        If not, one line is logged and scikit-learn's own code grows all forests.
+    """
+    difference = _first_difference()
+    if difference is not None:
+        _LOG.warning("forests are grown by scikit-learn itself, which is slower: %s", difference)
+    return difference is None
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What to grow, checked; `model` is an unfitted scikit-learn forest with the same parameters."""
+
+    model: RandomForestClassifier
+    X: Any  # float32, dense or sparse
+    y: npt.NDArray[Any]
+    codes: npt.NDArray[np.int64]
+    classes: npt.NDArray[Any]
+
+    @classmethod
+    def of(
+        cls,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        n_trees: int,
+        random_state: int,
+        n_jobs: int,
+        max_features: MaxFeatures,
+        bootstrap: bool,
+    ) -> _Task:
+        """Check the arguments the way scikit-learn does."""
+        if operator.index(n_trees) < 1:
+            raise ValueError(f"n_trees is {n_trees}, but a forest needs at least 1 tree")
+        model = RandomForestClassifier(
+            n_trees, random_state=operator.index(random_state), n_jobs=n_jobs, max_features=max_features, bootstrap=bootstrap
+        )
+        X, y = validate_data(model, X, y, accept_sparse="csc", dtype=np.float32, ensure_all_finite="allow-nan")
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        return cls(model, X, y, codes.astype(np.int64), classes)
+
+    def n_candidates(self) -> int:
+        """Features tried per split."""
+        wanted, width = self.model.max_features, self.X.shape[1]
+        if wanted is None:
+            return int(width)
+        if wanted == "sqrt":
+            return max(1, int(np.sqrt(width)))
+        if wanted == "log2":
+            return max(1, int(np.log2(width)))
+        if isinstance(wanted, Integral) and wanted >= 1:
+            return int(wanted)
+        if isinstance(wanted, Real) and not isinstance(wanted, Integral) and 0.0 < wanted <= 1.0:
+            return max(1, int(wanted * width))
+        raise ValueError(
+            f"max_features is {wanted!r}, but only 'sqrt', 'log2', None, an int from 1 or a float in (0, 1] are known"
+        )
+
+    def obstacle(self) -> str | None:
+        """Why the twin cannot grow this forest, if so."""
+        if numba.config.DISABLE_JIT:
+            return "numba's compiler is switched off"
+        if issparse(self.X):
+            return "X is a sparse matrix"
+        if self.X.shape[0] > _MAX_ROWS:
+            return f"X has more than {_MAX_ROWS} rows"
+        if np.isnan(np.sum(self.X)):
+            return "X has missing values"
+        return None
+
+
+def _use_twin(task: _Task, engine: Engine) -> bool:
+    """Choose who grows the trees."""
+    if engine == "sklearn":
+        return False
+    if engine == "auto":
+        return task.obstacle() is None and available()
+    if engine == "twin":
+        obstacle = task.obstacle()
+        if obstacle is not None:
+            raise ValueError(f"engine='twin' cannot grow this forest: {obstacle}; use engine='auto'")
+        return True
+    raise ValueError(f"engine is {engine!r}, but only 'auto', 'twin' and 'sklearn' are known")
+
+
+def _grow_twin(task: _Task) -> Forest:
+    """Grow the forest with the kernels above."""
+    n, d = task.X.shape
+    n_classes = len(task.classes)
+    model = task.model
+    seeds = np.random.RandomState(model.random_state).randint(_MAX_SEED, size=model.n_estimators).astype(np.int64)
+    ranks = np.empty((d, n), dtype=np.uint16 if n < 1 << 16 else np.int32)
+    columns = _Columns(ranks, *_rank_columns(np.ascontiguousarray(task.X.T), ranks))
+    bits = 32 if n_classes <= 2 else n.bit_length()  # noqa: PLR2004 (two classes)
+    bits = bits if bits * n_classes < 64 + (n_classes == 2) else 0  # noqa: PLR2004 (an int64, and one more bit for two)
+    candidates = task.n_candidates()
+
+    def grow(some: npt.NDArray[np.int64]) -> Any:
+        return _grow_trees(columns, task.codes, n_classes, bits, candidates, some, model.bootstrap)
+
+    jobs = min(effective_n_jobs(model.n_jobs), len(seeds))
+    if jobs == 1:
+        blocks = [grow(seeds)]
+    else:  # more blocks than threads, so that none waits long for the last
+        with ThreadPoolExecutor(jobs) as pool:
+            blocks = list(pool.map(grow, np.array_split(seeds, min(4 * jobs, len(seeds)))))
+    offsets = np.concatenate([[0], *(np.diff(block[1]) for block in blocks)]).cumsum()
+    nodes = [np.concatenate([part[: block[1][-1]] for part, block in zip(parts, blocks, strict=True)]) for parts in
+             zip(*(block[0] for block in blocks), strict=True)]
+    depths = np.concatenate([block[2] for block in blocks])
+    return Forest(
+        *nodes, offsets, depths, seeds, task.classes, d, bool(model.bootstrap), np.ascontiguousarray(task.X), task.codes
+    )
+
+
+def _fit_genuine(task: _Task, X: Any = None, *, oob_score: bool = False) -> RandomForestClassifier:
+    """Let scikit-learn fit; `X` is the user's own matrix where its column names matter."""
+    model = clone(task.model).set_params(oob_score=oob_score)
+    return model.fit(task.X if X is None else X, task.y)
+
+
+def _from_sklearn(model: RandomForestClassifier, task: _Task) -> Forest:
+    """Flatten a fitted scikit-learn forest."""
+    trees = [estimator.tree_ for estimator in model.estimators_]
+
+    def joined(name: str, dtype: type) -> npt.NDArray[Any]:
+        return np.concatenate([getattr(tree, name) for tree in trees]).astype(dtype)
+
+    rows = task.X.toarray() if issparse(task.X) else task.X
+    return Forest(
+        joined("children_left", np.int32),
+        joined("children_right", np.int32),
+        joined("feature", np.int32),
+        joined("threshold", np.float64),
+        joined("impurity", np.float64),
+        joined("n_node_samples", np.int32),
+        joined("weighted_n_node_samples", np.float64),
+        joined("missing_go_to_left", np.bool_),
+        np.ascontiguousarray(joined("value", np.float64)[:, 0, :]),
+        np.cumsum([0, *(tree.node_count for tree in trees)]),
+        np.array([tree.max_depth for tree in trees]),
+        np.array([estimator.random_state for estimator in model.estimators_], dtype=np.int64),
+        task.classes,
+        rows.shape[1],
+        bool(model.bootstrap),
+        np.ascontiguousarray(rows, dtype=np.float32),
+        task.codes,
+    )
+
+
+def _to_sklearn(forest: Forest, task: _Task, *, oob_score: bool) -> RandomForestClassifier:
+    """Fill a genuine scikit-learn forest with our trees, through the state that its trees are pickled by."""
+    model = task.model.set_params(oob_score=oob_score)
+    n, n_classes = len(forest.train_y), len(forest.classes)
+    pattern = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]).tree_
+    nodes = np.zeros(len(forest.feature), dtype=pattern.__getstate__()["nodes"].dtype)
+    for name in ("feature", "threshold", "impurity", "n_node_samples", "weighted_n_node_samples", "missing_go_to_left"):
+        nodes[name] = getattr(forest, name)
+    nodes["left_child"], nodes["right_child"] = forest.children_left, forest.children_right
+    values = forest.value[:, None, :]
+    tree_classes = np.arange(n_classes, dtype=np.float64)  # a tree of a forest knows its classes by number only
+    estimators = []
+    for t, seed in enumerate(forest.seeds.tolist()):
+        part = slice(forest.tree_offsets[t], forest.tree_offsets[t + 1])
+        tree = type(pattern)(forest.n_features, np.array([n_classes], dtype=np.intp), 1)
+        state = {"max_depth": int(forest.max_depths[t]), "node_count": part.stop - part.start}
+        tree.__setstate__({**state, "nodes": nodes[part], "values": values[part]})
+        estimator = DecisionTreeClassifier(max_features=model.max_features, random_state=seed)
+        estimator.n_features_in_, estimator.n_outputs_ = forest.n_features, 1
+        estimator.classes_, estimator.n_classes_ = tree_classes.copy(), np.int64(n_classes)
+        estimator.max_features_, estimator.tree_ = task.n_candidates(), tree
+        estimators.append(estimator)
+    model.estimator_, model.estimators_ = model.estimator, estimators
+    model.classes_, model.n_classes_, model.n_outputs_ = forest.classes.copy(), n_classes, 1
+    model._n_samples, model._n_samples_bootstrap, model._sample_weight = n, n if forest.bootstrap else None, None
+    if oob_score:
+        model.oob_decision_function_ = forest.oob_decision_function()
+        model.oob_score_ = forest.oob_score()
+    return model
+
+
+def _as_rows(X: Any, n_features: int) -> npt.NDArray[np.float32]:
+    """Rows to predict as a dense float32 matrix."""
+    rows = check_array(X, accept_sparse=True, dtype=np.float32, ensure_all_finite="allow-nan")
+    if rows.shape[1] != n_features:
+        raise ValueError(f"X has {rows.shape[1]} columns, but the forest was grown on {n_features}")
+    return np.ascontiguousarray(rows.toarray() if issparse(rows) else rows)
+
+
+def _first_difference() -> str | None:
+    """Grow a few small forests both ways; names the first thing that differs, if any."""
+    if numba.config.DISABLE_JIT:
+        return "numba's compiler is switched off"
+    rng = np.random.RandomState(0)
+    for n_classes, width in ((2, 9), (3, 9), (2, 40)):
+        X = rng.poisson(0.7, (60, width)).astype(np.float32)
+        X[:, ::3] *= rng.standard_normal((60, len(range(0, width, 3)))).astype(np.float32)
+        X[:, 1] = 4.0
+        X[:20] = X[20:40]
+        y = rng.randint(n_classes, size=60)
+        task = _Task.of(X, y, 4, n_classes, 1, "sqrt", True)
+        try:
+            difference = _compare(_fit_genuine(task, oob_score=True), _to_sklearn(_grow_twin(task), task, oob_score=True))
+        except Exception as error:  # noqa: BLE001 (whatever a later scikit-learn does to us, the answer is its own code)
+            difference = f"{type(error).__name__}: {error}"
+        if difference is not None:
+            return f"the fast twin does not agree with scikit-learn {sklearn.__version__} ({difference})"
+    return None
+
+
+def _compare(genuine: RandomForestClassifier, twin: RandomForestClassifier) -> str | None:
+    """Name what differs between two fitted forests, to the last bit, or give None."""
+    if vars(genuine).keys() != vars(twin).keys():
+        return "attributes of the forest"
+    for one, other in zip(genuine.estimators_, twin.estimators_, strict=True):
+        if vars(one).keys() != vars(other).keys() or one.random_state != other.random_state:
+            return "attributes of a tree"
+        ours = other.tree_.__getstate__()
+        for name, expected in one.tree_.__getstate__().items():
+            if not np.array_equal(expected, ours[name]):
+                return name
+    if not np.array_equal(genuine.oob_decision_function_, twin.oob_decision_function_):
+        return "out-of-bag votes"
+    if not np.array_equal(genuine.feature_importances_, twin.feature_importances_):
+        return "importances"
+    return None

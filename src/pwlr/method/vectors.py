@@ -1,0 +1,608 @@
+"""`FeatureLayout`: which column stands for what (learnt without any diffusion), and the vectors that fill it.
+
+Fitting surveys the graphs once: list lengths, degree pairs, kinds of nodes and edges. Surveys of shards merge, so a
+layout can be learnt from a stream. Filling adds up heights edge by edge in the order of the edges, which makes a graph's
+vector the same bits in every batch.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from pwlr.errors import GraphFormatError, OptionError, UnseenError, UnseenWarning
+from pwlr.graphs import GraphBatch
+from pwlr.method.diffusion import MULTISCALE, check_steps
+from pwlr.method.features import dense_codes
+from pwlr.method.filtration import EventRow, bridges, component_counts, edge_kinds
+
+__all__ = ["Accumulator", "FeatureLayout", "LayoutOptions", "Survey", "parse_k"]
+
+Homology = Literal["h0", "h1", "h0+h1"]
+Representation = Literal["typed", "sorted", "degree-pairs"]
+Stats = Literal["auto", "sum", "moments"]
+Unseen = Literal["warn", "ignore", "error"]
+Pair = tuple[float, float]
+Kind = tuple[Any, ...]
+
+_MOMENTS = ("count", "sum", "sumsq")
+_NODE_LEVELS, _EDGE_LEVELS = 2, 3
+
+
+# -- options -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LayoutOptions:
+    """The choices that decide what the columns are; checked when made."""
+
+    pairs: tuple[Pair, ...] = MULTISCALE
+    representation: Representation = "typed"
+    homology: Homology = "h0+h1"
+    stats: Stats = "auto"
+    min_graphs: int | Literal["auto"] = "auto"
+    tau: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse what does not exist."""
+        _choose("representation", self.representation, ("typed", "sorted", "degree-pairs"))
+        _choose("homology", self.homology, ("h0+h1", "h0", "h1"))
+        _choose("stats", self.stats, ("auto", "sum", "moments"))
+        if self.stats == "sum" and self.representation == "typed":
+            raise OptionError("representation='typed' is always made of moments: leave stats='auto', or use 'degree-pairs'")
+        if self.stats == "moments" and self.representation == "sorted":
+            raise OptionError("stats='moments' does not go with representation='sorted', which lists the heights themselves")
+        whole = isinstance(self.min_graphs, int | np.integer) and not isinstance(self.min_graphs, bool)
+        if self.min_graphs != "auto" and not (whole and self.min_graphs >= 1):
+            raise OptionError(f"min_graphs={self.min_graphs!r} must be 'auto' or a whole number of at least 1")
+        if isinstance(self.tau, bool) or not isinstance(self.tau, int | float | np.number) or not np.isfinite(self.tau):
+            raise OptionError(f"tau={self.tau!r} must be a finite number")
+
+    @property
+    def groups(self) -> tuple[bool, ...]:
+        """The wanted values of ``closes_cycle``: False for H0, True for H1."""
+        return {"h0": (False,), "h1": (True,), "h0+h1": (False, True)}[self.homology]
+
+    @property
+    def moments(self) -> bool:
+        """Whether a kind has count, sum and sum of squares, or the sum of (height + tau) alone."""
+        return self.representation == "typed" or self.stats == "moments"
+
+
+def _choose(option: str, value: Any, known: Sequence[str]) -> None:
+    if value not in known:
+        raise OptionError(f"{option}={value!r} is not known: choose one of {', '.join(map(repr, known))}")
+
+
+def parse_k(k: Any) -> tuple[Pair, ...]:
+    """Read ``k``: ``"multiscale"``, one (k1, k2), or a list of them."""
+    if isinstance(k, str):
+        _choose("k", k, ("multiscale",))
+        return MULTISCALE
+    wanted = "give (k1, k2), a list of such pairs, or 'multiscale'"
+    try:
+        items = list(k)
+        single = len(items) == 2 and all(np.ndim(item) == 0 and not isinstance(item, str) for item in items)
+        pairs = [tuple(items)] if single else [tuple(item) for item in items]
+    except TypeError:
+        raise OptionError(f"k={k!r} is not understood: {wanted}") from None
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise OptionError(f"k={k!r} is not understood: {wanted}")
+    checked = tuple((check_steps(k1, "k1"), check_steps(k2, "k2")) for k1, k2 in pairs)
+    if len(set(checked)) < len(checked):
+        raise OptionError(f"k={k!r} names a pair twice")
+    return checked
+
+
+# -- what a set of graphs shows ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Presence:
+    """Which kinds occur in which graphs: one (graph, kind) entry for each kind that a graph has."""
+
+    kinds: tuple[Kind, ...]
+    graph: NDArray[np.int64]
+    kind: NDArray[np.int64]
+
+    def merge(self, other: _Presence, n_graphs: int) -> _Presence:
+        """Append the graphs of another presence; `n_graphs` are here already."""
+        number = {kind: i for i, kind in enumerate(self.kinds)}
+        moved = np.array([number.setdefault(kind, len(number)) for kind in other.kinds], dtype=np.int64)
+        return _Presence(
+            tuple(number),
+            np.concatenate([self.graph, other.graph + n_graphs]),
+            np.concatenate([self.kind, moved[other.kind]]),
+        )
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What the graphs of a fit show, without any diffusion; surveys of disjoint sets merge.
+
+    ``edges.kinds`` are the finest kinds as values ``(d_a, d_b, l_a, l_b, edge label)``; `on_cycle` tells which of them
+    stand on an edge that is not a bridge somewhere.
+    """
+
+    n_graphs: int
+    max_h0: int
+    max_h1: int
+    nodes: _Presence
+    edges: _Presence
+    on_cycle: frozenset[Kind]
+    label_types: tuple[str | None, str | None]
+    label_names: tuple[Mapping[Any, str], Mapping[Any, str]] = field(default=({}, {}))
+
+    @classmethod
+    def of(cls, batch: GraphBatch) -> Survey:
+        """Survey one batch."""
+        h0 = np.diff(batch.node_ptr) - component_counts(batch)
+        h1 = np.diff(batch.edge_ptr) - h0
+        node_kinds, node_kind = _node_kinds(batch)
+        kinds, kind = _edge_kinds(batch)
+        cyclic = np.unique(kind[~bridges(batch)])
+        return cls(
+            batch.n_graphs,
+            int(h0.max(initial=0)),
+            int(h1.max(initial=0)),
+            _presence(node_kinds, node_kind, batch.node_graph),
+            _presence(kinds, kind, batch.edge_graph),
+            frozenset(kinds[i] for i in cyclic),
+            _label_types(batch),
+            (dict(batch.node_label_names or {}), dict(batch.edge_label_names or {})),
+        )
+
+    def merge(self, other: Survey) -> Survey:
+        """Return the survey of both sets of graphs."""
+        if self.label_types != other.label_types:
+            raise GraphFormatError(f"some graphs have {_say(self.label_types)}, others {_say(other.label_types)}: make them alike")
+        return Survey(
+            self.n_graphs + other.n_graphs,
+            max(self.max_h0, other.max_h0),
+            max(self.max_h1, other.max_h1),
+            self.nodes.merge(other.nodes, self.n_graphs),
+            self.edges.merge(other.edges, self.n_graphs),
+            self.on_cycle | other.on_cycle,
+            self.label_types,
+            ({**other.label_names[0], **self.label_names[0]}, {**other.label_names[1], **self.label_names[1]}),
+        )
+
+
+def _presence(kinds: list[Kind], kind: NDArray[np.int64], graph: NDArray[np.int64]) -> _Presence:
+    cell = np.unique(graph * max(len(kinds), 1) + kind)
+    return _Presence(tuple(kinds), cell // max(len(kinds), 1), cell % max(len(kinds), 1))
+
+
+def _label_types(batch: GraphBatch) -> tuple[str | None, str | None]:
+    words = {"U": "strings", "i": "integers"}
+    node, edge = (None if labels is None else words[labels.dtype.kind] for labels in (batch.node_labels, batch.edge_labels))
+    return node, edge
+
+
+def _say(label_types: tuple[str | None, str | None]) -> str:
+    node, edge = (kind or "none" for kind in label_types)
+    return f"node labels: {node}, edge labels: {edge}"
+
+
+# -- kinds, as values --------------------------------------------------------------------------------------------------
+
+
+def _node_kinds(batch: GraphBatch) -> tuple[list[Kind], NDArray[np.int64]]:
+    """List the (degree, label) kinds of a batch, and the number of every node's kind in that list."""
+    values = [0] if batch.node_labels is None else np.unique(batch.node_labels).tolist()
+    code = np.zeros(batch.n_nodes, np.int64) if batch.node_labels is None else dense_codes(batch.node_labels)
+    cell, kind = np.unique(batch.degrees * len(values) + code, return_inverse=True) if batch.n_nodes else (code, code)
+    labelled = batch.node_labels is not None
+    return [
+        (degree, values[c] if labelled else None)
+        for degree, c in zip((cell // max(len(values), 1)).tolist(), (cell % max(len(values), 1)).tolist(), strict=True)
+    ], np.asarray(kind).reshape(-1).astype(np.int64)
+
+
+def _edge_kinds(batch: GraphBatch) -> tuple[list[Kind], NDArray[np.int64]]:
+    """List the finest edge kinds of a batch as values, and the number of every edge's kind in that list."""
+    found = edge_kinds(batch)
+    rank = np.zeros(len(found.table), dtype=np.int64)
+    for column in found.table.T:
+        rank = dense_codes(rank * (int(column.max(initial=0)) + 1) + column).astype(np.int64)
+    first = np.unique(rank, return_index=True)[1]
+    node_values, edge_values = found.node_values.tolist(), found.edge_values.tolist()
+    kinds = [
+        (
+            d_a,
+            d_b,
+            node_values[l_a] if node_values else None,
+            node_values[l_b] if node_values else None,
+            edge_values[e] if edge_values else None,
+        )
+        for d_a, d_b, l_a, l_b, e in found.table[first].tolist()
+    ]
+    return kinds, rank
+
+
+def _coarser(kind: Kind, level: int) -> Kind:
+    """Return what a finest kind is called at a level of the back-off: 0 itself, then without degrees, then degrees alone."""
+    if level == 0:
+        return kind
+    if len(kind) == 2:  # a node: its label
+        return (kind[1],)
+    d_a, d_b, l_a, l_b, edge_label = kind
+    if level == 2:
+        return (d_a, d_b)
+    if l_a is not None and l_b < l_a:
+        l_a, l_b = l_b, l_a
+    return (l_a, l_b, edge_label)
+
+
+@dataclass(frozen=True)
+class _KindColumns:
+    """The kept kinds of every level, in order; their position is their column group."""
+
+    levels: tuple[tuple[Kind, ...], ...]
+
+    @cached_property
+    def position(self) -> list[dict[Kind, int]]:
+        """For every level, the position of its kinds over all levels."""
+        start, tables = 0, []
+        for kinds in self.levels:
+            tables.append({kind: start + i for i, kind in enumerate(kinds)})
+            start += len(kinds)
+        return tables
+
+    def __len__(self) -> int:
+        return sum(map(len, self.levels))
+
+    def find(self, kinds: Sequence[Kind]) -> NDArray[np.int64]:
+        """Return the position of each finest kind, backing off where it was not kept; -1 for the totals alone."""
+        found = np.full(len(kinds), -1, dtype=np.int64)
+        for i, kind in enumerate(kinds):
+            for level, table in enumerate(self.position):
+                position = table.get(_coarser(kind, level))
+                if position is not None:
+                    found[i] = position
+                    break
+        return found
+
+
+def _keep(presence: _Presence, n_levels: int, min_graphs: int) -> _KindColumns:
+    """Keep at each level the kinds that at least `min_graphs` graphs show among what the finer levels left over."""
+    kept: list[tuple[Kind, ...]] = []
+    graph, kind = presence.graph, presence.kind
+    for level in range(n_levels):
+        names: dict[Kind, int] = {}
+        left = np.unique(kind).tolist()
+        coarse = np.zeros(len(presence.kinds), dtype=np.int64)
+        for number in left:
+            coarse[number] = names.setdefault(_coarser(presence.kinds[number], level), len(names))
+        cells = np.unique(graph * max(len(names), 1) + coarse[kind])
+        enough = np.bincount(cells % max(len(names), 1), minlength=len(names)) >= min_graphs
+        kept.append(tuple(sorted((name for name, i in names.items() if enough[i]), key=_sort_key)))
+        rest = ~enough[coarse[kind]] if len(kind) else np.zeros(0, dtype=bool)
+        graph, kind = graph[rest], kind[rest]
+    return _KindColumns(tuple(kept))
+
+
+def _sort_key(kind: Kind) -> Kind:
+    return tuple(0 if part is None else part for part in kind)
+
+
+# -- the layout --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FeatureLayout:
+    """Which column stands for what.
+
+    Attributes
+    ----------
+    options : LayoutOptions
+    n_graphs : int
+        Fitted graphs.
+    lengths : (int, int)
+        Of the H0 and the H1 list of ``sorted``.
+    node_kinds, edge_kinds : kept kinds
+        Of ``typed`` with all levels of the back-off; of ``degree-pairs`` the pairs alone.
+    with_h1 : bool array
+        Which edge kinds have H1 columns.
+    min_graphs : int
+        The resolved threshold of ``typed``.
+    """
+
+    options: LayoutOptions
+    n_graphs: int
+    lengths: tuple[int, int]
+    node_kinds: _KindColumns
+    edge_kinds: _KindColumns
+    with_h1: NDArray[np.bool_]
+    min_graphs: int
+    label_types: tuple[str | None, str | None]
+    label_names: tuple[Mapping[Any, str], Mapping[Any, str]]
+
+    @classmethod
+    def fit(cls, batch: GraphBatch, options: LayoutOptions) -> FeatureLayout:
+        """Learn a layout from graphs."""
+        return cls.from_survey(Survey.of(batch), options)
+
+    @classmethod
+    def from_survey(cls, survey: Survey, options: LayoutOptions) -> FeatureLayout:
+        """Learn a layout from a (merged) survey."""
+        if options.representation == "degree-pairs":
+            pairs = sorted({kind[:2] for kind in survey.edges.kinds})
+            kinds = _KindColumns((tuple(pairs),))
+            return cls._of(survey, options, _KindColumns(()), kinds, np.ones(len(kinds), dtype=bool), 1)
+        if options.representation == "sorted":
+            return cls._of(survey, options, _KindColumns(()), _KindColumns(()), np.zeros(0, dtype=bool), 1)
+        if options.min_graphs != "auto":
+            return cls._typed(survey, options, int(options.min_graphs))
+        min_graphs = 5 if survey.n_graphs >= 200 else max(1, survey.n_graphs // 40)
+        limit = max(1000, 10 * survey.n_graphs)
+        layout = cls._typed(survey, options, min_graphs)
+        while layout.n_columns > limit and min_graphs <= survey.n_graphs:
+            min_graphs *= 2
+            layout = cls._typed(survey, options, min_graphs)
+        return layout
+
+    @classmethod
+    def _typed(cls, survey: Survey, options: LayoutOptions, min_graphs: int) -> FeatureLayout:
+        node_kinds = _keep(survey.nodes, _NODE_LEVELS, min_graphs)
+        kinds = _keep(survey.edges, _EDGE_LEVELS, min_graphs)
+        cyclic = kinds.find(sorted(survey.on_cycle, key=_sort_key))
+        with_h1 = np.zeros(len(kinds), dtype=bool)
+        with_h1[cyclic[cyclic >= 0]] = True
+        return cls._of(survey, options, node_kinds, kinds, with_h1, min_graphs)
+
+    @classmethod
+    def _of(cls, survey: Survey, options: LayoutOptions, *parts: Any) -> FeatureLayout:
+        lengths = (survey.max_h0, survey.max_h1)
+        return cls(options, survey.n_graphs, lengths, *parts, survey.label_types, survey.label_names)
+
+    # -- columns -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def once(self) -> tuple[str, ...]:
+        """Names of the columns that stand there once, before those of every (k1, k2): node kinds and totals."""
+        if self.options.representation != "typed":
+            return ()
+        births = [f"nodes[{words}]" for words in self._node_words] + ["nodes"]
+        chosen = {"h0": [*births, "h0"], "h1": ["h1"], "h0+h1": [*births, "h0", "h1"]}
+        return tuple(chosen[self.options.homology])
+
+    @cached_property
+    def block(self) -> tuple[str, ...]:
+        """Names of the columns of one (k1, k2), without the pair that follows them after an @."""
+        groups = {False: "h0", True: "h1"}
+        names: list[str] = []
+        for closes in self.options.groups:
+            group = groups[closes]
+            if self.options.representation == "sorted":
+                names += [f"{group}[{i}]" for i in range(self.lengths[closes])]
+                continue
+            stats = [f".{stat}" for stat in _MOMENTS] if self.options.moments else [""]
+            words = [w for w, has in zip(self._edge_words, self._in_group(closes), strict=True) if has]
+            names += [f"{group}{stat}[{word}]" for word in words for stat in stats]
+        return tuple(names)
+
+    def _in_group(self, closes: bool) -> NDArray[np.bool_]:
+        return self.with_h1 if closes else np.ones(len(self.edge_kinds), dtype=bool)
+
+    @property
+    def n_columns(self) -> int:
+        """Width of the vectors."""
+        return self._n_once + len(self.options.pairs) * self._n_block
+
+    @cached_property
+    def _n_once(self) -> int:
+        if self.options.representation != "typed":
+            return 0
+        return {"h0": len(self.node_kinds) + 2, "h1": 1, "h0+h1": len(self.node_kinds) + 3}[self.options.homology]
+
+    @cached_property
+    def _n_block(self) -> int:
+        return sum(self._group_width(closes) for closes in self.options.groups)
+
+    def _group_width(self, closes: bool) -> int:
+        if self.options.representation == "sorted":
+            return self.lengths[closes]
+        return int(self._in_group(closes).sum()) * (len(_MOMENTS) if self.options.moments else 1)
+
+    @property
+    def names(self) -> list[str]:
+        """Name of every column."""
+        pairs = [",".join("inf" if np.isinf(steps) else str(steps) for steps in pair) for pair in self.options.pairs]
+        return [*self.once, *(f"{name}@{pair}" for pair in pairs for name in self.block)]
+
+    @cached_property
+    def _node_words(self) -> list[str]:
+        labels = _Words(self.label_names[0], self.label_types[0])
+        finest, coarse = self.node_kinds.levels
+        return [labels.node(label, degree) for degree, label in finest] + [f"{labels.of(label)},rare" for (label,) in coarse]
+
+    @cached_property
+    def _edge_words(self) -> list[str]:
+        if self.options.representation == "degree-pairs":
+            return [f"{low},{high}" for low, high in self.edge_kinds.levels[0]]
+        ends, bonds = (_Words(names, kind) for names, kind in zip(self.label_names, self.label_types, strict=True))
+        finest, by_label, by_degree = self.edge_kinds.levels
+        return [
+            *(f"{ends.node(l_a, d_a)}-{ends.node(l_b, d_b)}{bonds.tail(e)}" for d_a, d_b, l_a, l_b, e in finest),
+            *(f"{ends.of(l_a)}-{ends.of(l_b)}{bonds.tail(e)},rare" for l_a, l_b, e in by_label),
+            *(f"({d_a})-({d_b}),rare" for d_a, d_b in by_degree),
+        ]
+
+
+class _Words:
+    """Labels in column names: their words where there are some, quoted where they would be mistaken for punctuation."""
+
+    def __init__(self, names: Mapping[Any, str], label_type: str | None) -> None:
+        self.labelled = label_type is not None
+        repeated = {words for words in names.values() if list(names.values()).count(words) > 1}
+        self.names = {label: f"{words}#{label}" if words in repeated else words for label, words in names.items()}
+
+    def of(self, label: Any) -> str:
+        """Return the words of a label, ``*`` without labels."""
+        if not self.labelled:
+            return "*"
+        words = self.names.get(label, str(label))
+        return repr(words) if not words or set(words) & set("()[]-:,.@*' ") and not _is_number(words) else words
+
+    def node(self, label: Any, degree: int) -> str:
+        """Return ``C(3)``: a node labelled C with three neighbours."""
+        return f"{self.of(label) if self.labelled else ''}({degree})"
+
+    def tail(self, label: Any) -> str:
+        """Return ``:aromatic`` for an edge label, nothing without labels."""
+        return f":{self.of(label)}" if self.labelled else ""
+
+
+def _is_number(words: str) -> bool:
+    return words.lstrip("-").isdigit()
+
+
+# -- filling -----------------------------------------------------------------------------------------------------------
+
+
+class Accumulator:
+    """Fills the vectors of one batch, one event row after the other.
+
+    Values go to cells (graph, column) that are known before any height is: the kinds of a graph's edges. So a wide
+    layout costs what its graphs use of it.
+    """
+
+    def __init__(self, layout: FeatureLayout, batch: GraphBatch, unseen: Unseen = "warn") -> None:
+        _choose("unseen", unseen, ("warn", "ignore", "error"))
+        self.layout, self.batch, self.unseen = layout, batch, unseen
+        self._start = {
+            pair: layout._n_once + number * layout._n_block for number, pair in enumerate(layout.options.pairs)
+        }
+        self._parts: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
+        if layout.options.representation == "sorted":
+            self._check_lengths()
+            return
+        if batch.n_graphs and layout.options.representation == "typed" and _label_types(batch) != layout.label_types:
+            raise GraphFormatError(
+                f"the layout was fitted on graphs with {_say(layout.label_types)}; these have {_say(_label_types(batch))}"
+            )
+        kinds, kind = _edge_kinds(batch)
+        if layout.options.representation == "degree-pairs":
+            kinds = [kind[:2] for kind in kinds]
+        position = layout.edge_kinds.find(kinds)[kind]
+        if layout.options.representation == "degree-pairs":
+            self._check_pairs(position)
+        # one cell for each (graph, kind) that occurs; every edge knows its cell, -1 if it has no column
+        self._edge = np.flatnonzero(position >= 0)
+        cell = batch.edge_graph[self._edge] * max(len(layout.edge_kinds), 1) + position[self._edge]
+        cells, self._slot = np.unique(cell, return_inverse=True)
+        self._cell_graph, self._cell_kind = np.divmod(cells, max(len(layout.edge_kinds), 1))
+        if layout.options.representation == "typed":
+            self._add_once()
+
+    def add(self, row: EventRow) -> None:
+        """Take in those (k1, k2) of an event row that the layout wants."""
+        for step, k2 in enumerate(row.k2):
+            start = self._start.get((row.k1, k2))
+            if start is None:
+                continue
+            for closes in self.layout.options.groups:
+                chosen = row.closes_cycle[step] == closes
+                if self.layout.options.representation == "sorted":
+                    self._add_sorted(row.heights[step], chosen, start, closes)
+                else:
+                    self._add_kinds(row.heights[step], chosen, start, closes)
+                start += self.layout._group_width(closes)
+
+    def dense(self, dtype: Any = np.float64) -> NDArray[Any]:
+        """Return the vectors as an array."""
+        X = np.zeros((self.batch.n_graphs, self.layout.n_columns), dtype=dtype)
+        for graph, column, value in self._parts:
+            X[graph, column] = value  # no cell comes twice
+        return X
+
+    def sparse(self, dtype: Any = np.float64) -> sp.csr_array:
+        """Return the vectors in CSR form, without stored zeros."""
+        empty = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+        graph, column, value = (np.concatenate(part) for part in zip(empty, *self._parts, strict=True))
+        filled = value != 0
+        shape = (self.batch.n_graphs, self.layout.n_columns)
+        return sp.csr_array((value[filled].astype(dtype), (graph[filled], column[filled])), shape=shape)
+
+    def _add_once(self) -> None:
+        """Node kinds and the three totals, which no (k1, k2) changes."""
+        layout, batch = self.layout, self.batch
+        graphs = np.arange(batch.n_graphs)
+        n_nodes = np.diff(batch.node_ptr)
+        h0 = n_nodes - component_counts(batch)
+        totals = {"h0": [n_nodes, h0], "h1": [np.diff(batch.edge_ptr) - h0]}
+        chosen = list(chain.from_iterable(totals[group] for group in layout.options.homology.split("+")))
+        first_total = layout._n_once - len(chosen)
+        for offset, values in enumerate(chosen):
+            self._parts.append((graphs, np.full(len(graphs), first_total + offset), values.astype(np.float64)))
+        if layout.options.homology == "h1":
+            return
+        kinds, kind = _node_kinds(batch)
+        position = layout.node_kinds.find(kinds)[kind]
+        known = position >= 0
+        cell = batch.node_graph[known] * max(len(layout.node_kinds), 1) + position[known]
+        cells, counts = np.unique(cell, return_counts=True)
+        graph, column = np.divmod(cells, max(len(layout.node_kinds), 1))
+        self._parts.append((graph, column, counts.astype(np.float64)))
+
+    def _add_kinds(self, heights: NDArray[np.float64], chosen: NDArray[np.bool_], start: int, closes: bool) -> None:
+        """Add up count, sum and sum of squares, or the sum of (height + tau), by kind; edge after edge."""
+        layout = self.layout
+        has_column = layout._in_group(closes)
+        column = start + (np.cumsum(has_column) - 1) * (len(_MOMENTS) if layout.options.moments else 1)
+        wanted = chosen[self._edge]
+        slot, h = self._slot[wanted], heights[self._edge[wanted]]
+        keep = has_column[self._cell_kind] if len(has_column) else np.zeros(0, dtype=bool)
+        graph = self._cell_graph[keep]
+        stats = (np.ones(len(h)), h, h * h) if layout.options.moments else (h + layout.options.tau,)
+        for offset, weights in enumerate(stats):
+            sums = np.bincount(slot, weights=weights, minlength=len(self._cell_kind))
+            self._parts.append((graph, column[self._cell_kind[keep]] + offset, sums[keep]))
+
+    def _add_sorted(self, heights: NDArray[np.float64], chosen: NDArray[np.bool_], start: int, closes: bool) -> None:
+        """List the heights of every graph in ascending order, plus tau; what is longer than the layout is cut off."""
+        h, graph = heights[chosen], self.batch.edge_graph[chosen]
+        order = np.lexsort((h, graph))
+        h, graph = h[order], graph[order]
+        place = np.arange(len(h)) - np.searchsorted(graph, np.arange(self.batch.n_graphs))[graph]
+        fits = place < self.layout.lengths[closes]
+        self._parts.append((graph[fits], start + place[fits], h[fits] + self.layout.options.tau))
+
+    def _check_lengths(self) -> None:
+        h0 = np.diff(self.batch.node_ptr) - component_counts(self.batch)
+        lists = {"h0": h0, "h1": np.diff(self.batch.edge_ptr) - h0}
+        for group in self.layout.options.homology.split("+"):
+            fitted = self.layout.lengths[group == "h1"]
+            longer = np.flatnonzero(lists[group] > fitted)
+            if len(longer):
+                graph = int(longer[0])
+                self._complain(
+                    f"{len(longer)} graphs have a longer {group.upper()} list than the fitted {fitted} "
+                    f"(graph {graph}: {lists[group][graph]}); the largest heights are cut off"
+                )
+
+    def _check_pairs(self, position: NDArray[np.int64]) -> None:
+        unknown = np.flatnonzero(position < 0)
+        if len(unknown):
+            edge = int(unknown[0])
+            low, high = sorted(self.batch.degrees[self.batch.edges[edge]].tolist())
+            graphs = len(np.unique(self.batch.edge_graph[unknown]))
+            self._complain(
+                f"{graphs} graphs have degree pairs that no fitted graph had "
+                f"(graph {self.batch.edge_graph[edge]}: ({low}, {high})); their edges are left out"
+            )
+
+    def _complain(self, what: str) -> None:
+        if self.unseen == "error":
+            raise UnseenError(f"{what}; pass unseen='warn' or 'ignore' to go on, or fit on more graphs")
+        if self.unseen == "warn":
+            warnings.warn(f"{what}; pass unseen='ignore' to silence this", UnseenWarning, stacklevel=2)
