@@ -1,5 +1,5 @@
 from .datasets import load_dataset as load_dataset
-from .engine import embed_grid as embed_grid
+from .engine import embed_grid as embed_grid, persistence as persistence
 from .errors import (
     DatasetError as DatasetError,
     GraphFormatError as GraphFormatError,
@@ -16,7 +16,5 @@ from .estimators import (
     PWLRTransformer as PWLRTransformer,
 )
 from .graphs import GraphBatch as GraphBatch
-from .method import stability as stability
-from .method.persistence import persistence as persistence
 
 __version__: str

@@ -13,17 +13,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
-from numpy.typing import NDArray
 
 from pwlr.backends import resolve
 from pwlr.errors import OptionError
 from pwlr.graphs import GraphBatch, shard_bounds
+from pwlr.io.convert import as_batch
 from pwlr.method.diffusion import Grid
 from pwlr.method.features import EdgeWeights
 from pwlr.method.filtration import TIE_TOL, EventRow, check_p, prepare
+from pwlr.method.persistence import Diagrams, Essential, diagrams
 from pwlr.method.vectors import Accumulator, FeatureLayout, Unseen
 
-__all__ = ["Filtering", "embed", "embed_grid", "embed_shard", "event_rows"]
+__all__ = ["Filtering", "embed", "embed_grid", "embed_shard", "event_rows", "persistence"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Filtering:
     def __post_init__(self) -> None:
         """Refuse values that no backend takes."""
         object.__setattr__(self, "p", check_p(self.p))
-        if isinstance(self.tie_tol, bool) or not isinstance(self.tie_tol, int | float | np.number) or not 0 <= self.tie_tol < 1:
+        if not 0 <= self.tie_tol < 1:
             raise OptionError(f"tie_tol={self.tie_tol!r} must be a number from 0 to below 1")
 
 
@@ -50,7 +51,12 @@ def event_rows(batch: GraphBatch, grid: Grid, how: Filtering) -> Iterator[EventR
 
 
 def embed_shard(
-    batch: GraphBatch, layout: FeatureLayout, how: Filtering, unseen: Unseen = "warn", dtype: Any = np.float64, sparse: bool = False
+    batch: GraphBatch,
+    layout: FeatureLayout,
+    how: Filtering,
+    unseen: Unseen = "warn",
+    dtype: Any = np.float64,
+    sparse: bool = False,
 ) -> Any:
     """Return the vectors of one shard: what a thread, a process or a cluster maps."""
     vectors = Accumulator(layout, batch, unseen)
@@ -68,7 +74,7 @@ def embed(
     dtype: Any = np.float64,
     sparse: bool = False,
     n_jobs: int | None = None,
-) -> NDArray[Any] | sp.csr_array:
+) -> Any:
     """Return the vectors of a batch, one row a graph."""
     shards = _shards(batch, n_jobs)
     if len(shards) == 1:
@@ -114,16 +120,66 @@ def embed_grid(
     >>> [row.heights.shape for row in pwlr.embed_grid(graphs, k1=[0, 1], k2=range(4))]
     [(4, 60), (4, 60)]
     """
-    from pwlr.io.convert import as_batch
-
     batch = as_batch(graphs)
     grid = Grid.product(k1, k2)
     how = Filtering(node_features, edge_weights, p, tie_tol, backend)
     walks = [event_rows(shard, grid, how) for shard in _shards(batch, n_jobs)]
-    return _joined_rows(walks, batch, grid, n_jobs)
+    return _joined_rows(walks, grid, n_jobs)
 
 
-def _joined_rows(walks: list[Iterator[EventRow]], batch: GraphBatch, grid: Grid, n_jobs: int | None) -> Iterator[EventRow]:
+def persistence(
+    graphs: Any,
+    k1: Any = 1,
+    k2: Any = 1,
+    *,
+    essential: Essential = "inf",
+    node_features: str = "auto",
+    edge_weights: EdgeWeights = "given",
+    p: float = 1.0,
+    tie_tol: float = TIE_TOL,
+    backend: str = "auto",
+    n_jobs: int | None = None,
+) -> Diagrams:
+    """Return the persistence diagrams of graphs under the WL and random-walk filtration.
+
+    Parameters
+    ----------
+    graphs : GraphBatch or list of graphs
+    k1, k2 : int or infinity
+    essential : "inf", "cap" or "drop"
+        What happens to classes that never die: an infinite death, the graph's largest height, or left out.
+    node_features, edge_weights, p, tie_tol, backend, n_jobs
+        As in `PWLRTransformer`.
+
+    Returns
+    -------
+    Diagrams
+        (birth, death) arrays and the edge behind every point.
+
+    Examples
+    --------
+    >>> import pwlr
+    >>> triangle = pwlr.GraphBatch.from_edges([[(0, 1), (1, 2), (0, 2)]], node_labels=[["C", "C", "O"]])
+    >>> h0, h1 = pwlr.persistence(triangle, k1=0, k2=0)[0]
+    >>> h0.tolist(), h1.tolist()
+    ([[0.0, 0.0], [0.0, 2.0], [0.0, inf]], [[2.0, inf]])
+    """
+    batch = as_batch(graphs)
+    (row,) = embed_grid(
+        batch,
+        [k1],
+        [k2],
+        node_features=node_features,
+        edge_weights=edge_weights,
+        p=p,
+        tie_tol=tie_tol,
+        backend=backend,
+        n_jobs=n_jobs,
+    )
+    return diagrams(batch, row, essential=essential)
+
+
+def _joined_rows(walks: list[Iterator[EventRow]], grid: Grid, n_jobs: int | None) -> Iterator[EventRow]:
     """Move all shards forward by one row, side by side, and lay their rows end to end."""
     if len(walks) == 1:
         yield from walks[0]

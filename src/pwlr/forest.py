@@ -108,6 +108,7 @@ class _Scratch(NamedTuple):
     group_sum: Any
     found: Any  # the ranks on both sides of the best split
     left: Any  # class weights left of the best split
+    totals: Any  # class weights of the node at hand
     running: Any  # class weights left of the split at hand
     stack: Any  # start, end, depth, parent, is left child, known constant features
     stack_impurity: Any
@@ -190,7 +191,8 @@ def _mt_below(state, limit, mask):
 def _bootstrap_counts(seed, state, counts):
     """How often each row is drawn into the tree with this seed."""
     n = counts.shape[0]
-    counts[:] = 0
+    for i in range(n):
+        counts[i] = 0
     _mt_seed(state, seed)
     if n == 1:  # a range of one value draws nothing from the stream
         counts[0] = 1
@@ -314,11 +316,11 @@ def _impurity(squares, weight):
 
 
 @_kernel
-def _groups_by_insertion(column, rows, sums, start, end, group_rank, group_sum):
+def _groups_by_insertion(ranks, feature, rows, sums, start, end, group_rank, group_sum):
     """Class sums per distinct rank of a small node, ascending; packed sums only."""
     size = 0
     for p in range(start, end):
-        rank = np.int64(column[rows[p]])
+        rank = np.int64(ranks[feature, rows[p]])
         at = size
         while at > 0 and group_rank[at - 1] >= rank:
             at -= 1
@@ -335,7 +337,9 @@ def _groups_by_insertion(column, rows, sums, start, end, group_rank, group_sum):
 
 
 @_kernel
-def _groups_by_list(list_rows, list_ranks, zero_rank, place, sum_of, start, end, total, group_rank, group_sum):
+def _groups_by_list(
+    list_rows, list_ranks, first, last, zero_rank, place, sum_of, start, end, total, group_rank, group_sum
+):
     """Class sums per distinct rank from a column's non-zero entries, ascending; packed sums only."""
     size = 0
     zero_slot = -1
@@ -343,7 +347,7 @@ def _groups_by_list(list_rows, list_ranks, zero_rank, place, sum_of, start, end,
     pending = np.int64(0)
     seen = np.int64(0)
     extent = end - start
-    for e in range(list_rows.shape[0]):
+    for e in range(first, last):
         rank = np.int64(list_ranks[e])
         if rank != current:
             group_rank[size] = current
@@ -376,13 +380,12 @@ def _groups_by_list(list_rows, list_ranks, zero_rank, place, sum_of, start, end,
 
 
 @_kernel
-def _groups_by_bins(column, rows, sums, start, end, words, scratch):
+def _groups_by_bins(ranks, feature, rows, sums, start, end, words, bins, bitmap, group_rank, group_sum):
     """Class sums per distinct rank by counting, ascending; a bitmap says which bins to visit."""
-    bins, bitmap, group_rank, group_sum = scratch.bins, scratch.bitmap, scratch.group_rank, scratch.group_sum
     low = 1 << 40
     high = -1
     for p in range(start, end):
-        rank = np.int64(column[rows[p]])
+        rank = np.int64(ranks[feature, rows[p]])
         if words == 1:
             bins[rank] += sums[p]
         else:
@@ -407,54 +410,26 @@ def _groups_by_bins(column, rows, sums, start, end, words, scratch):
 
 
 @_kernel
-def _varies(column, levels, close, rows, start, end):
+def _varies(ranks, feature, rows, start, end, levels, base, close):
     """Whether a column is more than a tie wide in the node."""
-    low = high = np.int64(column[rows[start]])
+    low = high = np.int64(ranks[feature, rows[start]])
     for p in range(start + 1, end):
-        rank = np.int64(column[rows[p]])
+        rank = np.int64(ranks[feature, rows[p]])
         if rank < low or rank > high:
             low = min(low, rank)
             high = max(high, rank)
-            if not close or levels[high] > levels[low] + _TIE:
+            if not close or levels[base + high] > levels[base + low] + _TIE:
                 return True
     return False
 
 
 @_kernel
-def _collect(columns, feature, start, end, total, words, scratch):
-    """Group the node's rows by rank of a feature, the cheapest way; returns the number of groups."""
-    column = columns.ranks[feature]
-    if words == 1:
-        if end - start <= _INSERTION:
-            return _groups_by_insertion(
-                column, scratch.rows, scratch.sums, start, end, scratch.group_rank, scratch.group_sum
-            )
-        first, last = columns.list_ptr[feature], columns.list_ptr[feature + 1]
-        zero_rank = columns.zero_rank[feature]
-        if zero_rank >= 0 and end - start >= _LISTED and last - first < end - start:
-            return _groups_by_list(
-                columns.list_rows[first:last],
-                columns.list_ranks[first:last],
-                zero_rank,
-                scratch.place,
-                scratch.sum_of,
-                start,
-                end,
-                total,
-                scratch.group_rank,
-                scratch.group_sum,
-            )
-    return _groups_by_bins(column, scratch.rows, scratch.sums, start, end, words, scratch)
-
-
-@_kernel
-def _scan_two(levels, close, size, n_first, n_second, best, scratch):
+def _scan_two(levels, base, close, size, group_rank, group_sum, n_first, n_second, best, found, left):
     """Best split of one feature for two classes; returns the best proxy so far and notes the split if it is new.
 
     The proxy is computed in scikit-learn's order of operations, because equal and nearly equal splits are told apart
     by its last bits. Only splits that pass an exact integer pre-test, with slack for the rounding, get that far.
     """
-    group_rank, group_sum = scratch.group_rank, scratch.group_sum
     weight = n_first + n_second
     slack = 1e-13 * weight
     limit = slack - 0.5 * best
@@ -463,7 +438,7 @@ def _scan_two(levels, close, size, n_first, n_second, best, scratch):
     for g in range(size - 1):
         first += group_sum[g] & 0xFFFFFFFF
         second += group_sum[g] >> 32
-        if close and levels[group_rank[g + 1]] <= levels[group_rank[g]] + _TIE:
+        if close and levels[base + group_rank[g + 1]] <= levels[base + group_rank[g]] + _TIE:
             continue
         on_left = first + second
         on_right = weight - on_left
@@ -478,17 +453,17 @@ def _scan_two(levels, close, size, n_first, n_second, best, scratch):
         if proxy > best:
             best = proxy
             limit = slack - 0.5 * best
-            scratch.found[0] = group_rank[g]
-            scratch.found[1] = group_rank[g + 1]
-            scratch.left[0] = first
-            scratch.left[1] = second
+            found[0] = group_rank[g]
+            found[1] = group_rank[g + 1]
+            left[0] = first
+            left[1] = second
     return best
 
 
 @_kernel
-def _scan_many(levels, close, size, totals, bits, words, best, scratch):
+def _scan_many(levels, base, close, size, bits, words, best, scratch):
     """As `_scan_two`, for any number of classes."""
-    group_rank, group_sum, left = scratch.group_rank, scratch.group_sum, scratch.running
+    totals, group_rank, group_sum, left = scratch.totals, scratch.group_rank, scratch.group_sum, scratch.running
     n_classes = totals.shape[0]
     weight = np.int64(0)
     squares_right = np.int64(0)
@@ -507,7 +482,7 @@ def _scan_many(levels, close, size, totals, bits, words, best, scratch):
             squares_right -= moved * (2 * (totals[c] - left[c]) - moved)
             left[c] += moved
             on_left += moved
-        if close and levels[group_rank[g + 1]] <= levels[group_rank[g]] + _TIE:
+        if close and levels[base + group_rank[g + 1]] <= levels[base + group_rank[g]] + _TIE:
             continue
         on_right = weight - on_left
         pure = np.float64(squares_left) * np.float64(on_right) + np.float64(squares_right) * np.float64(on_left)
@@ -521,76 +496,13 @@ def _scan_many(levels, close, size, totals, bits, words, best, scratch):
             limit = best + weight - slack
             scratch.found[0] = group_rank[g]
             scratch.found[1] = group_rank[g + 1]
-            scratch.left[:n_classes] = left[:n_classes]
+            for c in range(n_classes):
+                scratch.left[c] = left[c]
     return best
 
 
 @_kernel
-def _draw_split(columns, n_candidates, start, end, known, state, totals, bits, words, scratch):
-    """Try features in scikit-learn's random order; returns the best one, its proxy, the constants known, the state.
-
-    The bookkeeping of `features` is scikit-learn's, swap by swap, since later draws depend on it. It keeps, from left
-    to right: known constants already drawn, known constants, constants found here, features not drawn, features drawn.
-    Long: the loop carries eight counters that a helper would have to hand back.
-    """
-    features, constants = scratch.features, scratch.constants
-    undrawn_end = features.shape[0]
-    visited = 0
-    found = 0
-    drawn = 0
-    constant = known
-    best = -np.inf
-    best_feature = -1
-    total = np.int64(0)
-    if words == 1:
-        for c in range(totals.shape[0]):
-            total += totals[c] << (bits * c)
-    while undrawn_end > constant and (visited < n_candidates or visited <= found + drawn):
-        visited += 1
-        state ^= (state << 13) & 0xFFFFFFFF
-        state ^= state >> 17
-        state ^= (state << 5) & 0xFFFFFFFF
-        at = drawn + np.int64(np.uint32(state & 0x7FFFFFFF) % np.uint32(undrawn_end - found - drawn))
-        if at < known:
-            features[drawn], features[at] = features[at], features[drawn]
-            drawn += 1
-            continue
-        at += found
-        feature = features[at]
-        levels = columns.levels[columns.level_ptr[feature] : columns.level_ptr[feature + 1]]
-        close = columns.close[feature]
-        size = 0
-        if levels.shape[0] == 1:
-            varies = False
-        elif best == 0.0:  # both sides pure: no later feature can be better, but whether it varies steers the draws
-            varies = _varies(columns.ranks[feature], levels, close, scratch.rows, start, end)
-        else:
-            size = _collect(columns, feature, start, end, total, words, scratch)
-            ranks = scratch.group_rank
-            varies = size > 1 and (not close or levels[ranks[size - 1]] > levels[ranks[0]] + _TIE)
-        if not varies:
-            features[at], features[constant] = features[constant], features[at]
-            found += 1
-            constant += 1
-            continue
-        undrawn_end -= 1
-        features[undrawn_end], features[at] = features[at], features[undrawn_end]
-        if best == 0.0:
-            continue
-        before = best
-        if totals.shape[0] == 2 and words == 1:
-            best = _scan_two(levels, close, size, totals[0], totals[1], best, scratch)
-        else:
-            best = _scan_many(levels, close, size, totals, bits, words, best, scratch)
-        if best > before:
-            best_feature = feature
-    features[:known] = constants[:known]
-    constants[known:constant] = features[known:constant]
-    return best_feature, constant, state
-
-
-@_kernel
-def _partition(column, last_left, start, end, scratch):
+def _partition(ranks, feature, last_left, start, end, scratch):
     """Move the rows with a rank of at most `last_left` to the front; returns where the others begin."""
     rows, sums, spare_rows, spare_sums = scratch.rows, scratch.sums, scratch.spare_rows, scratch.spare_sums
     middle = start
@@ -598,7 +510,7 @@ def _partition(column, last_left, start, end, scratch):
     for p in range(start, end):  # no branch: both places are written, one pointer moves
         row = rows[p]
         weight = sums[p]
-        goes_left = np.int64(column[row]) <= last_left
+        goes_left = np.int64(ranks[feature, row]) <= last_left
         rows[middle] = row
         sums[middle] = weight
         spare_rows[kept] = row
@@ -621,9 +533,10 @@ def _start_tree(seed, bootstrap, y, bits, words, scratch):
     if bootstrap:
         _bootstrap_counts(seed, scratch.twister, counts)
     else:
-        counts[:] = 1
-    classes = scratch.stack_classes[0]
-    classes[:] = 0
+        for i in range(y.shape[0]):
+            counts[i] = 1
+    for c in range(scratch.stack_classes.shape[1]):
+        scratch.stack_classes[0, c] = 0
     size = 0
     for i in range(y.shape[0]):
         scratch.place[i] = -1
@@ -634,7 +547,7 @@ def _start_tree(seed, bootstrap, y, bits, words, scratch):
             scratch.sums[size] = packed
             scratch.sum_of[i] = packed
             scratch.place[i] = size
-            classes[y[i]] += weight
+            scratch.stack_classes[0, y[i]] += weight
             size += 1
     for f in range(scratch.features.shape[0]):
         scratch.features[f] = f
@@ -642,14 +555,44 @@ def _start_tree(seed, bootstrap, y, bits, words, scratch):
 
 
 @_kernel
+def _put_leaf(nodes, node, impurity, n_samples, weight, totals):
+    """Write a node as scikit-learn writes a leaf; a split fills in the rest."""
+    nodes.left[node] = _LEAF
+    nodes.right[node] = _LEAF
+    nodes.feature[node] = _UNDEFINED
+    nodes.threshold[node] = _UNDEFINED
+    nodes.impurity[node] = impurity
+    nodes.n_samples[node] = n_samples
+    nodes.weight[node] = weight
+    nodes.missing_left[node] = False
+    for c in range(totals.shape[0]):
+        nodes.value[node, c] = np.float64(totals[c]) / np.float64(weight)
+
+
+@_kernel
 def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, base, scratch):
     """Grow one tree depth first, left child first; returns the number of its nodes and its depth.
 
-    Long: it is the builder's loop, and every part of a node's record is at hand only here.
+    The bookkeeping of `features` is scikit-learn's, swap by swap, since later draws depend on it. It keeps, from left
+    to right: known constants already drawn, known constants, constants found here, features not drawn, features drawn.
+
+    Long, and deliberately one function: a call from here that is more than a leaf makes numba count references to all
+    the arrays in the tuples, atomically, at each node or feature; that took two thirds of the time.
     """
+    ranks, levels, level_ptr, close = columns.ranks, columns.levels, columns.level_ptr, columns.close
+    list_rows, list_ranks, list_ptr, zero_ranks = (
+        columns.list_rows,
+        columns.list_ranks,
+        columns.list_ptr,
+        columns.zero_rank,
+    )
+    bins, bitmap, place, sum_of = scratch.bins, scratch.bitmap, scratch.place, scratch.sum_of
+    features, constants, rows, sums = scratch.features, scratch.constants, scratch.rows, scratch.sums
+    group_rank, group_sum, found, left_of = scratch.group_rank, scratch.group_sum, scratch.found, scratch.left
     stack, stack_impurity, stack_classes = scratch.stack, scratch.stack_impurity, scratch.stack_classes
-    n_classes = stack_classes.shape[1]
-    totals = np.empty(n_classes, np.int64)
+    totals = scratch.totals
+    lefts, rights = nodes.left, nodes.right
+    n_classes = totals.shape[0]
     n_rows = _start_tree(seed, bootstrap, y, bits, words, scratch)
     state = _splitter_seed(seed, scratch.twister)
     squares = np.int64(0)
@@ -668,42 +611,106 @@ def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, ba
         known = stack[height, 5]
         impurity = stack_impurity[height]
         weight = np.int64(0)
+        total = np.int64(0)
         for c in range(n_classes):
             totals[c] = stack_classes[height, c]
             weight += totals[c]
-        node = base + used
+            total += totals[c] << (bits * c)  # the packed sum, where sums are packed
         if parent >= 0:
             if stack[height, 4]:
-                nodes.left[base + parent] = used
+                lefts[base + parent] = used
             else:
-                nodes.right[base + parent] = used
-        nodes.left[node] = _LEAF
-        nodes.right[node] = _LEAF
-        nodes.feature[node] = _UNDEFINED
-        nodes.threshold[node] = _UNDEFINED
-        nodes.impurity[node] = impurity
-        nodes.n_samples[node] = end - start
-        nodes.weight[node] = weight
-        nodes.missing_left[node] = False
-        for c in range(n_classes):
-            nodes.value[node, c] = np.float64(totals[c]) / np.float64(weight)
+                rights[base + parent] = used
+        node = base + used
+        _put_leaf(nodes, node, impurity, end - start, weight, totals)
         deepest = max(deepest, depth)
         used += 1
         if end - start < 2 or impurity <= _EPSILON:
             continue
-        feature, constant, state = _draw_split(
-            columns, n_candidates, start, end, known, state, totals, bits, words, scratch
-        )
-        if feature < 0:
+
+        undrawn_end = features.shape[0]
+        visited = 0
+        new = 0  # constants found here
+        drawn = 0  # known constants drawn
+        constant = known
+        best = -np.inf
+        best_feature = -1
+        while undrawn_end > constant and (visited < n_candidates or visited <= new + drawn):
+            visited += 1
+            state ^= (state << 13) & 0xFFFFFFFF
+            state ^= state >> 17
+            state ^= (state << 5) & 0xFFFFFFFF
+            at = drawn + np.int64(np.uint32(state & 0x7FFFFFFF) % np.uint32(undrawn_end - new - drawn))
+            if at < known:
+                features[drawn], features[at] = features[at], features[drawn]
+                drawn += 1
+                continue
+            at += new
+            feature = np.int64(features[at])
+            low = level_ptr[feature]
+            size = 0
+            if level_ptr[feature + 1] - low == 1:
+                varies = False
+            elif best == 0.0:  # pure on both sides: nothing can be better, but whether it varies steers the draws
+                varies = _varies(ranks, feature, rows, start, end, levels, low, close[feature])
+            else:
+                listed = list_ptr[feature + 1] - list_ptr[feature]
+                if words == 1 and end - start <= _INSERTION:
+                    size = _groups_by_insertion(ranks, feature, rows, sums, start, end, group_rank, group_sum)
+                elif words == 1 and end - start >= _LISTED and zero_ranks[feature] >= 0 and listed < end - start:
+                    size = _groups_by_list(
+                        list_rows,
+                        list_ranks,
+                        list_ptr[feature],
+                        list_ptr[feature + 1],
+                        zero_ranks[feature],
+                        place,
+                        sum_of,
+                        start,
+                        end,
+                        total,
+                        group_rank,
+                        group_sum,
+                    )
+                else:
+                    size = _groups_by_bins(
+                        ranks, feature, rows, sums, start, end, words, bins, bitmap, group_rank, group_sum
+                    )
+                varies = size > 1
+                if varies and close[feature]:
+                    varies = levels[low + group_rank[size - 1]] > levels[low + group_rank[0]] + _TIE
+            if not varies:
+                features[at], features[constant] = features[constant], features[at]
+                new += 1
+                constant += 1
+                continue
+            undrawn_end -= 1
+            features[undrawn_end], features[at] = features[at], features[undrawn_end]
+            if best == 0.0:
+                continue
+            before = best
+            if n_classes == 2 and words == 1:
+                best = _scan_two(
+                    levels, low, close[feature], size, group_rank, group_sum, totals[0], totals[1], best, found, left_of
+                )
+            else:
+                best = _scan_many(levels, low, close[feature], size, bits, words, best, scratch)
+            if best > before:
+                best_feature = feature
+        for k in range(known):
+            features[k] = constants[k]
+        for k in range(known, constant):
+            constants[k] = features[k]
+        if best_feature < 0:
             continue
+
         on_left = np.int64(0)
         squares_left = np.int64(0)
         squares_right = np.int64(0)
         for c in range(n_classes):
-            here = scratch.left[c]
-            on_left += here
-            squares_left += here * here
-            squares_right += (totals[c] - here) * (totals[c] - here)
+            on_left += left_of[c]
+            squares_left += left_of[c] * left_of[c]
+            squares_right += (totals[c] - left_of[c]) * (totals[c] - left_of[c])
         on_right = weight - on_left
         impurity_left = _impurity(squares_left, on_left)
         impurity_right = _impurity(squares_right, on_right)
@@ -714,16 +721,14 @@ def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, ba
         )
         if gain + _EPSILON < 0.0:
             continue
-        middle = _partition(columns.ranks[feature], scratch.found[0], start, end, scratch)
-        levels = columns.levels[columns.level_ptr[feature] : columns.level_ptr[feature + 1]]
-        nodes.feature[node] = feature
-        nodes.threshold[node] = (
-            np.float64(levels[scratch.found[0]]) / 2.0 + np.float64(levels[scratch.found[1]]) / 2.0
-        )
+        low = level_ptr[best_feature]
+        middle = _partition(ranks, best_feature, found[0], start, end, scratch)
+        nodes.feature[node] = best_feature
+        nodes.threshold[node] = np.float64(levels[low + found[0]]) / 2.0 + np.float64(levels[low + found[1]]) / 2.0
         nodes.missing_left[node] = middle - start > end - middle
         for c in range(n_classes):
-            stack_classes[height, c] = totals[c] - scratch.left[c]
-            stack_classes[height + 1, c] = scratch.left[c]
+            stack_classes[height, c] = totals[c] - left_of[c]
+            stack_classes[height + 1, c] = left_of[c]
         stack_impurity[height] = impurity_right
         stack_impurity[height + 1] = impurity_left
         stack[height, 0], stack[height, 1], stack[height, 4] = middle, end, 0
@@ -760,6 +765,7 @@ def _grow_trees(columns, y, n_classes, bits, n_candidates, seeds, bootstrap):
         np.empty(2, np.int64),
         np.empty(n_classes, np.int64),
         np.empty(n_classes, np.int64),
+        np.empty(n_classes, np.int64),
         np.empty((n + 2, 6), np.int64),
         np.empty(n + 2, np.float64),
         np.empty((n + 2, n_classes), np.int64),
@@ -792,9 +798,7 @@ def _grow_trees(columns, y, n_classes, bits, n_candidates, seeds, bootstrap):
                 _longer(nodes.missing_left, base + 2 * n),
                 _longer(nodes.value, base + 2 * n),
             )
-        used, depths[t] = _grow_tree(
-            columns, y, bits, words, n_candidates, seeds[t], bootstrap, nodes, base, scratch
-        )
+        used, depths[t] = _grow_tree(columns, y, bits, words, n_candidates, seeds[t], bootstrap, nodes, base, scratch)
         offsets[t + 1] = base + used
     return nodes, offsets, depths
 
@@ -824,7 +828,7 @@ def _staged_sums(rows, n_classes, nodes, offsets, stages, seeds, out_of_bag):
             node = base
             while nodes.left[node] >= 0:
                 value = rows[i, nodes.feature[node]]
-                goes_left = value <= nodes.threshold[node] or (value != value and nodes.missing_left[node])  # noqa: PLR0124
+                goes_left = value <= nodes.threshold[node] or (value != value and nodes.missing_left[node])
                 node = base + (nodes.left[node] if goes_left else nodes.right[node])
             votes[i] += 1
             for c in range(n_classes):
@@ -1269,7 +1273,11 @@ class _Task:
         if operator.index(n_trees) < 1:
             raise ValueError(f"n_trees is {n_trees}, but a forest needs at least 1 tree")
         model = RandomForestClassifier(
-            n_trees, random_state=operator.index(random_state), n_jobs=n_jobs, max_features=max_features, bootstrap=bootstrap
+            n_trees,
+            random_state=operator.index(random_state),
+            n_jobs=n_jobs,
+            max_features=max_features,
+            bootstrap=bootstrap,
         )
         X, y = validate_data(model, X, y, accept_sparse="csc", dtype=np.float32, ensure_all_finite="allow-nan")
         check_classification_targets(y)
@@ -1328,8 +1336,8 @@ def _grow_twin(task: _Task) -> Forest:
     seeds = np.random.RandomState(model.random_state).randint(_MAX_SEED, size=model.n_estimators).astype(np.int64)
     ranks = np.empty((d, n), dtype=np.uint16 if n < 1 << 16 else np.int32)
     columns = _Columns(ranks, *_rank_columns(np.ascontiguousarray(task.X.T), ranks))
-    bits = 32 if n_classes <= 2 else n.bit_length()  # noqa: PLR2004 (two classes)
-    bits = bits if bits * n_classes < 64 + (n_classes == 2) else 0  # noqa: PLR2004 (an int64, and one more bit for two)
+    bits = 32 if n_classes <= 2 else n.bit_length()
+    bits = bits if bits * n_classes < 64 + (n_classes == 2) else 0
     candidates = task.n_candidates()
 
     def grow(some: npt.NDArray[np.int64]) -> Any:
@@ -1342,8 +1350,10 @@ def _grow_twin(task: _Task) -> Forest:
         with ThreadPoolExecutor(jobs) as pool:
             blocks = list(pool.map(grow, np.array_split(seeds, min(4 * jobs, len(seeds)))))
     offsets = np.concatenate([[0], *(np.diff(block[1]) for block in blocks)]).cumsum()
-    nodes = [np.concatenate([part[: block[1][-1]] for part, block in zip(parts, blocks, strict=True)]) for parts in
-             zip(*(block[0] for block in blocks), strict=True)]
+    nodes = [
+        np.concatenate([part[: block[1][-1]] for part, block in zip(parts, blocks, strict=True)])
+        for parts in zip(*(block[0] for block in blocks), strict=True)
+    ]
     depths = np.concatenate([block[2] for block in blocks])
     return Forest(
         *nodes, offsets, depths, seeds, task.classes, d, bool(model.bootstrap), np.ascontiguousarray(task.X), task.codes
@@ -1437,7 +1447,9 @@ def _first_difference() -> str | None:
         y = rng.randint(n_classes, size=60)
         task = _Task.of(X, y, 4, n_classes, 1, "sqrt", True)
         try:
-            difference = _compare(_fit_genuine(task, oob_score=True), _to_sklearn(_grow_twin(task), task, oob_score=True))
+            difference = _compare(
+                _fit_genuine(task, oob_score=True), _to_sklearn(_grow_twin(task), task, oob_score=True)
+            )
         except Exception as error:  # noqa: BLE001 (whatever a later scikit-learn does to us, the answer is its own code)
             difference = f"{type(error).__name__}: {error}"
         if difference is not None:

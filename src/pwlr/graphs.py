@@ -1,7 +1,7 @@
 """`GraphBatch`: many graphs, packed into a few flat arrays, checked once at the door and never changed again.
 
 Everything behind the door (the method, the backends, the estimators) relies on what is checked here: finite positive
-weights, no self loops, no duplicate edges, every edge stored in both directions with one weight, edges inside one graph.
+weights, no self loops, no duplicate edges, every edge in both directions with one weight, edges inside one graph.
 """
 
 from __future__ import annotations
@@ -424,8 +424,8 @@ class _Arcs:
 
 
 def _drop_or_refuse(arcs: _Arcs, repair: frozenset[str]) -> _Arcs:
-    """Node numbers in range, no edge across graphs, no self loops, finite positive weights."""
-    node_ptr, n_nodes = arcs.node_ptr, int(arcs.node_ptr[-1])
+    """Node numbers in range, no edge across graphs, finite positive weights, no self loops."""
+    n_nodes = int(arcs.node_ptr[-1])
     if n_nodes > _MAX_NODES:
         raise GraphFormatError(f"{n_nodes} nodes are more than one batch holds ({_MAX_NODES}): split it into several")
     for what, values in (("weights", arcs.weights), ("edge labels", arcs.labels), ("attributes", arcs.attributes)):
@@ -433,14 +433,20 @@ def _drop_or_refuse(arcs: _Arcs, repair: frozenset[str]) -> _Arcs:
             raise GraphFormatError(f"{len(values)} {what} for {len(arcs.sources)} edges: give one for each edge")
     if len(arcs.sources) == 0:
         return arcs
+    _check_ends(arcs, n_nodes)
+    return _without_loops(_without_zero_weights(arcs, repair), repair)
+
+
+def _check_ends(arcs: _Arcs, n_nodes: int) -> None:
+    """Refuse node numbers that do not exist and edges that leave their graph."""
     low, high = np.minimum(arcs.sources, arcs.targets), np.maximum(arcs.sources, arcs.targets)
     if low.min() < 0 or high.max() >= n_nodes:
         arc = int(np.flatnonzero((low < 0) | (high >= n_nodes))[0])
         raise GraphFormatError(
-            f"edge ({arcs.sources[arc]}, {arcs.targets[arc]}) names a node out of range: the batch has nodes 0 to {n_nodes - 1}"
+            f"edge ({arcs.sources[arc]}, {arcs.targets[arc]}) names a node out of range: "
+            f"the batch has nodes 0 to {n_nodes - 1}"
         )
-    # Nodes of a graph are consecutive, so an edge crosses graphs when the end of its lower node's graph is passed.
-    graph_of = np.repeat(np.arange(len(node_ptr) - 1), np.diff(node_ptr))
+    graph_of = np.repeat(np.arange(len(arcs.node_ptr) - 1), np.diff(arcs.node_ptr))
     across = graph_of[low] != graph_of[high]
     if across.any():
         arc = int(np.flatnonzero(across)[0])
@@ -449,28 +455,43 @@ def _drop_or_refuse(arcs: _Arcs, repair: frozenset[str]) -> _Arcs:
             f"edge ({arcs.sources[arc]}, {arcs.targets[arc]}) joins graph {first} and graph {second}: "
             "an edge must stay inside one graph"
         )
-    if arcs.weights is not None:
-        bad = ~np.isfinite(arcs.weights) | (arcs.weights < 0)
-        if bad.any():
-            arc = int(np.flatnonzero(bad)[0])
-            arcs.refuse(arc, f"has weight {arcs.weights[arc]}: weights must be finite and positive")
-        zero = arcs.weights == 0
-        if zero.any():
-            if "drop-zero-weights" not in repair:
-                arcs.refuse(int(np.flatnonzero(zero)[0]), "has weight 0: leave it out or pass repair=['drop-zero-weights']")
-            arcs = arcs.pick(~zero)
+
+
+def _without_zero_weights(arcs: _Arcs, repair: frozenset[str]) -> _Arcs:
+    """Refuse weights that no walk can have; drop zeros if asked to."""
+    if arcs.weights is None:
+        return arcs
+    bad = ~np.isfinite(arcs.weights) | (arcs.weights < 0)
+    if bad.any():
+        arc = int(np.flatnonzero(bad)[0])
+        arcs.refuse(arc, f"has weight {arcs.weights[arc]}: weights must be finite and positive")
+    zero = arcs.weights == 0
+    if not zero.any():
+        return arcs
+    if "drop-zero-weights" not in repair:
+        arcs.refuse(int(np.flatnonzero(zero)[0]), "has weight 0: leave it out or pass repair=['drop-zero-weights']")
+    return arcs.pick(~zero)
+
+
+def _without_loops(arcs: _Arcs, repair: frozenset[str]) -> _Arcs:
     loops = arcs.sources == arcs.targets
-    if loops.any():
-        if "drop-self-loops" not in repair:
-            arcs.refuse(int(np.flatnonzero(loops)[0]), "is a self loop: leave it out or pass repair=['drop-self-loops']")
-        arcs = arcs.pick(~loops)
-    return arcs
+    if not loops.any():
+        return arcs
+    if "drop-self-loops" not in repair:
+        arcs.refuse(int(np.flatnonzero(loops)[0]), "is a self loop: leave it out or pass repair=['drop-self-loops']")
+    return arcs.pick(~loops)
 
 
 def _one_per_edge(arcs: _Arcs, listed: str, repair: frozenset[str]) -> _Arcs:
     """Sort, settle duplicates and directions: every edge once, low node first, in ascending order."""
     if len(arcs.sources) == 0:
         return arcs
+    if listed == "both ways":
+        mirror = _mirrors(arcs)
+        if mirror is not None:
+            forward = np.flatnonzero(arcs.sources < arcs.targets)
+            _check_agreement(arcs, forward, mirror[forward])
+            return arcs.pick(forward)
     low, high = np.minimum(arcs.sources, arcs.targets), np.maximum(arcs.sources, arcs.targets)
     pair = low * int(arcs.node_ptr[-1]) + high
     backward = arcs.sources > arcs.targets
@@ -493,6 +514,19 @@ def _one_per_edge(arcs: _Arcs, listed: str, repair: frozenset[str]) -> _Arcs:
     )
 
 
+def _mirrors(arcs: _Arcs) -> IntArray | None:
+    """Where the mirror of every arc is, if the arcs come sorted and each has one; linear, the case of most files."""
+    n_nodes = int(arcs.node_ptr[-1])
+    key = arcs.sources * n_nodes + arcs.targets
+    if not (key[1:] > key[:-1]).all():
+        return None
+    indptr = _row_pointer(arcs.sources, n_nodes)
+    there = sp.csr_array((np.arange(len(key)), arcs.targets, indptr), shape=(n_nodes, n_nodes))
+    back = there.T.tocsr()
+    same = np.array_equal(back.indptr, indptr) and np.array_equal(back.indices, arcs.targets)
+    return back.data.astype(np.int64) if same else None
+
+
 def _mirrored(arcs: _Arcs, pair: IntArray, order: IntArray, repair: frozenset[str]) -> IntArray:
     """Check that each edge stands there both ways with the same values; return one arc of each."""
     pair = pair[order]
@@ -501,8 +535,12 @@ def _mirrored(arcs: _Arcs, pair: IntArray, order: IntArray, repair: frozenset[st
     if lonely.any() and "mirror-one-way" not in repair:
         arc = int(order[starts[np.flatnonzero(lonely)[0]]])
         arcs.refuse(arc, "goes one way only: add its mirror or pass repair=['mirror-one-way']")
-    first = order[starts[~lonely]]
-    second = order[starts[~lonely] + 1]
+    _check_agreement(arcs, order[starts[~lonely]], order[starts[~lonely] + 1])
+    return order[starts]
+
+
+def _check_agreement(arcs: _Arcs, first: IntArray, second: IntArray) -> None:
+    """Refuse edges that carry one thing there and another back."""
     for what, values in (("weight", arcs.weights), ("label", arcs.labels), ("attributes", arcs.attributes)):
         if values is None:
             continue
@@ -513,7 +551,6 @@ def _mirrored(arcs: _Arcs, pair: IntArray, order: IntArray, repair: frozenset[st
             position = int(np.flatnonzero(differs)[0])
             there, back = values[first[position]], values[second[position]]
             arcs.refuse(int(first[position]), f"has {what} {there} one way and {back} the other: they must agree")
-    return order[starts]
 
 
 def _csr_of_edges(edges: NDArray[np.int32], n_nodes: int) -> tuple[IntArray, NDArray[np.int32], IntArray]:
@@ -523,13 +560,18 @@ def _csr_of_edges(edges: NDArray[np.int32], n_nodes: int) -> tuple[IntArray, NDA
         (
             np.arange(1, len(edges) + 1, dtype=np.int64),
             edges[:, 1],
-            np.searchsorted(edges[:, 0], np.arange(n_nodes + 1)),
+            _row_pointer(edges[:, 0], n_nodes),
         ),
         shape=(n_nodes, n_nodes),
     )
     both = (upper + upper.T.tocsr()).tocsr()
     both.sort_indices()
     return both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data.astype(np.int64) - 1
+
+
+def _row_pointer(rows: NDArray[Any], n_nodes: int) -> IntArray:
+    """Where the entries of every node begin, when they are sorted by node."""
+    return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_nodes))])
 
 
 # -- labels and attributes ---------------------------------------------------------------------------------------------
@@ -550,7 +592,8 @@ def as_labels(values: Any, what: str) -> NDArray[Any]:
         if not whole.all():
             culprit = int(np.flatnonzero(~whole)[0])
             raise GraphFormatError(
-                f"{what} label {array[culprit]} of {what} {culprit} is not a whole number: labels are integers or strings; "
+                f"{what} label {array[culprit]} of {what} {culprit} is not a whole number: "
+                "labels are integers or strings; "
                 f"pass measured numbers as {what} attributes"
             )
     elif array.dtype.kind == "u" and len(array) and array.max() > np.iinfo(np.int64).max:
@@ -562,13 +605,15 @@ def as_labels(values: Any, what: str) -> NDArray[Any]:
 
 def _unboxed(array: NDArray[Any], what: str) -> NDArray[Any]:
     """Turn an array of Python objects into one of integers, floats or strings."""
-    for position, value in enumerate(array):
+    legal = (str, int, float, np.integer, np.floating, np.bool_)
+    strange = {kind for kind in set(map(type, array)) if not issubclass(kind, legal)}
+    if strange:
+        position, value = next((i, value) for i, value in enumerate(array) if type(value) in strange)
         if value is None:
             raise GraphFormatError(f"{what} {position} has no label although others have: label all of them or none")
-        if not isinstance(value, str | int | float | np.integer | np.floating | np.bool_):
-            raise GraphFormatError(
-                f"{what} label {value!r} of {what} {position} is a {type(value).__name__}: labels are integers or strings"
-            )
+        raise GraphFormatError(
+            f"{what} label {value!r} of {what} {position} is a {type(value).__name__}: labels are integers or strings"
+        )
     are_strings = np.fromiter((isinstance(value, str) for value in array), dtype=bool, count=len(array))
     if are_strings.any() and not are_strings.all():
         text, number = array[are_strings][0], array[~are_strings][0]
@@ -585,21 +630,7 @@ def _unboxed(array: NDArray[Any], what: str) -> NDArray[Any]:
 
 def as_attributes(values: Any, what: str) -> FloatArray:
     """Bring attributes to a finite float64 array of two dimensions; refuse ragged rows and NaN."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "fiub":
-        array = values.astype(np.float64)
-    else:
-        rows = [np.asarray(row) for row in values]
-        sizes = {row.size for row in rows}
-        if len(sizes) > 1:
-            usual = rows[0].size
-            culprit = next(i for i, row in enumerate(rows) if row.size != usual)
-            raise GraphFormatError(
-                f"{what} {culprit} has {rows[culprit].size} attributes but {what} 0 has {usual}: give all {what}s equally many"
-            )
-        try:
-            array = np.array([row.reshape(-1) for row in rows], dtype=np.float64).reshape(len(rows), -1)
-        except (TypeError, ValueError):
-            raise GraphFormatError(f"{what} attributes must be numbers") from None
+    array = _rectangular(values, what)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
@@ -607,9 +638,34 @@ def as_attributes(values: Any, what: str) -> FloatArray:
     if not np.isfinite(array).all():
         row, column = (int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise GraphFormatError(
-            f"attribute {column} of {what} {row} is {array[row, column]}: attributes must be finite; fill missing values first"
+            f"attribute {column} of {what} {row} is {array[row, column]}: "
+            "attributes must be finite; fill missing values first"
         )
     return array
+
+
+def _rectangular(values: Any, what: str) -> FloatArray:
+    """Turn a table, or a sequence of rows of equal length, into a float64 array."""
+    values = values if isinstance(values, np.ndarray) else list(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # ragged
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64)
+    try:
+        rows = [np.asarray(row) for row in values]
+    except ValueError:
+        raise GraphFormatError(f"{what} attributes must be one row of numbers for each {what}") from None
+    if any(row.dtype.kind not in "fiub" for row in rows if row.size):
+        raise GraphFormatError(f"{what} attributes must be numbers")
+    usual = rows[0].size if rows else 0
+    for position, row in enumerate(rows):
+        if row.size != usual:
+            raise GraphFormatError(
+                f"{what} {position} has {row.size} attributes but {what} 0 has {usual}: give all {what}s equally many"
+            )
+    return np.array([row.reshape(-1) for row in rows], dtype=np.float64).reshape(len(rows), -1)
 
 
 # -- checks ------------------------------------------------------------------------------------------------------------
@@ -654,12 +710,16 @@ def _check_structure(batch: GraphBatch) -> None:
     if batch.node_ptr[-1] != batch.n_nodes or batch.edge_ptr[-1] != batch.n_edges:
         raise GraphFormatError("node_ptr and edge_ptr must end at the number of nodes (rows of indptr) and of edges")
     if not len(batch.indices) == len(batch.weights) == batch.indptr[-1] == 2 * batch.n_edges:
-        raise GraphFormatError("indices and weights need two entries for each edge, and indptr must end at their number")
+        raise GraphFormatError(
+            "indices and weights need two entries for each edge, and indptr must end at their number"
+        )
     row = np.repeat(np.arange(batch.n_nodes), np.diff(batch.indptr))
     packed = pack(batch.node_ptr, row, batch.indices, listed="both ways", weights=batch.weights)
     for field in ("indptr", "indices", "weights", "edge_ptr", "edges"):
         if not np.array_equal(getattr(packed, field), getattr(batch, field)):
-            raise GraphFormatError(f"{field} does not tell the same sorted edges as the other arrays: use GraphBatch.from_edges")
+            raise GraphFormatError(
+                f"{field} does not tell the same sorted edges as the other arrays: use GraphBatch.from_edges"
+            )
 
 
 def _check_companions(batch: GraphBatch) -> None:
@@ -779,7 +839,9 @@ def _joined_companion(parts: list[NDArray[Any] | None], field: str) -> NDArray[A
         return None
     if len(present) < len(parts):
         without = next(i for i, part in enumerate(parts) if part is None)
-        raise GraphFormatError(f"batch {without} has no {field} but another has: give {field} to all of them or to none")
+        raise GraphFormatError(
+            f"batch {without} has no {field} but another has: give {field} to all of them or to none"
+        )
     kinds = {part.dtype.kind for part in present if len(part)}
     if len(kinds) > 1 and "U" in kinds:
         raise GraphFormatError(f"{field} are strings in one batch and numbers in another: make them one type")

@@ -1,4 +1,4 @@
-"""The paper, told once, in its order and its symbols, in plain NumPy and SciPy: features, diffusion, filtration, vectors."""
+"""The paper, told once, in its order and its symbols, in plain NumPy and SciPy: features, diffusion, filtration, ..."""
 
 import lazy_loader
 

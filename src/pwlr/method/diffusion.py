@@ -18,7 +18,17 @@ from scipy.sparse.csgraph import connected_components
 
 from pwlr.errors import OptionError
 
-__all__ = ["MULTISCALE", "Grid", "check_steps", "random_walks", "stationary", "to_the_limit", "transition_matrix", "weighted_degrees", "wl_steps"]
+__all__ = [
+    "MULTISCALE",
+    "Grid",
+    "check_steps",
+    "random_walks",
+    "stationary",
+    "to_the_limit",
+    "transition_matrix",
+    "weighted_degrees",
+    "wl_steps",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -51,7 +61,9 @@ def check_steps(steps: Any, name: str) -> float:
     """Bring a number of steps to a non-negative int or to infinity."""
     if isinstance(steps, float | np.floating) and math.isinf(steps) and steps > 0:
         return math.inf
-    whole = isinstance(steps, int | np.integer) or (isinstance(steps, float | np.floating) and float(steps).is_integer())
+    whole = isinstance(steps, int | np.integer) or (
+        isinstance(steps, float | np.floating) and float(steps).is_integer()
+    )
     if isinstance(steps, bool | np.bool_) or not whole or steps < 0:
         raise OptionError(f"{name}={steps!r} is not a number of steps: give a whole number from 0 on, or infinity")
     return int(steps)
@@ -78,7 +90,9 @@ def stationary(M: sp.csr_array, degree: FloatArray) -> tuple[NDArray[np.int32], 
     return component, (degree + 1.0) / np.bincount(component, weights=degree + 1.0)[component]
 
 
-def wl_steps(M: sp.csr_array, X: FloatArray, k1_values: Iterable[float], limit: tuple[Any, FloatArray]) -> Iterator[FloatArray]:
+def wl_steps(
+    M: sp.csr_array, X: FloatArray, k1_values: Iterable[float], limit: tuple[Any, FloatArray]
+) -> Iterator[FloatArray]:
     """Yield M^k1 X for ascending k1, each from the one before; ``limit`` is what `stationary` returned."""
     Z, done = X, 0.0
     for k1 in k1_values:
@@ -91,7 +105,9 @@ def wl_steps(M: sp.csr_array, X: FloatArray, k1_values: Iterable[float], limit: 
         yield Z
 
 
-def random_walks(M: sp.csr_array, Z: FloatArray, k2_values: Iterable[float], limit: tuple[Any, FloatArray]) -> Iterator[FloatArray]:
+def random_walks(
+    M: sp.csr_array, Z: FloatArray, k2_values: Iterable[float], limit: tuple[Any, FloatArray]
+) -> Iterator[FloatArray]:
     """Yield (Z^T M^k2)^T for ascending k2, each from the one before."""
     Y, done = Z, 0.0
     Mt = M.T.tocsr()
@@ -116,9 +132,9 @@ def to_the_limit(values: FloatArray, component: NDArray[Any]) -> FloatArray:
 
 def _wl_limit(X: FloatArray, component: NDArray[Any], pi: FloatArray) -> FloatArray:
     """M^inf X = 1 pi^T X on every component."""
-    return to_the_limit(pi[:, None] * X, component)[component]
+    return np.asarray(to_the_limit(pi[:, None] * X, component)[component])
 
 
 def _walk_limit(Z: FloatArray, component: NDArray[Any], pi: FloatArray) -> FloatArray:
     """Z^T M^inf = (Z^T 1) pi^T on every component."""
-    return to_the_limit(Z, component)[component] * pi[:, None]
+    return np.asarray(to_the_limit(Z, component)[component] * pi[:, None])

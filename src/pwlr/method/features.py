@@ -16,8 +16,8 @@ __all__ = [
     "EDGE_WEIGHTS",
     "NODE_FEATURES",
     "EdgeWeights",
-    "NodeFeatures",
     "Features",
+    "NodeFeatures",
     "dense_codes",
     "edge_weights",
     "node_features",
@@ -39,8 +39,8 @@ EdgeWeights = (
 class Features:
     """X in compact form: of graph g, one one-hot column for each code that g uses, then the columns of `values`.
 
-    Columns that a graph does not use are zero at all its nodes and stay zero, so they add nothing to any height; leaving
-    them out is what makes many labels cost nothing.
+    Columns that a graph does not use are zero at all its nodes and stay zero, so they add nothing to any height;
+    leaving them out is what makes many labels cost nothing.
 
     Attributes
     ----------
@@ -81,7 +81,9 @@ def node_features(batch: GraphBatch, option: str = "auto") -> Features:
     chosen = resolve_node_features(batch, option)
     for what, options in (("labels", ("labels", "both")), ("attributes", ("attributes", "both"))):
         if chosen in options and getattr(batch, f"node_{what}") is None:
-            raise OptionError(f"node_features={option!r} needs node {what}, but the graphs have none: try 'auto' or 'degree'")
+            raise OptionError(
+                f"node_features={option!r} needs node {what}, but the graphs have none: try 'auto' or 'degree'"
+            )
     codes = values = None
     if chosen in ("labels", "both"):
         codes = dense_codes(batch.node_labels)
@@ -102,14 +104,17 @@ def dense_codes(values: Any) -> NDArray[np.int32]:
 def edge_weights(batch: GraphBatch, option: EdgeWeights = "given") -> NDArray[np.float64]:
     """Return the weight of every edge, in the order of ``batch.edges``.
 
-    ``"given"`` is what the batch carries, ``"unit"`` 1, ``"attribute"`` the only edge attribute, ``"reciprocal"`` 1 over
-    it, ``"label"`` the integer edge label itself, ``"max-degree"`` max(deg u, deg v) with unweighted degrees. A mapping
-    gives a weight for every edge label; a callable gets the batch and returns one weight for each edge.
+    ``"given"`` is what the batch carries, ``"unit"`` 1, ``"attribute"`` the only edge attribute, ``"reciprocal"`` 1
+    over it, ``"label"`` the integer edge label itself, ``"max-degree"`` max(deg u, deg v) with unweighted degrees. A
+    mapping gives a weight for every edge label; a callable gets the batch and returns one weight for each edge.
     """
     if callable(option):
         weights = np.asarray(option(batch), dtype=np.float64)
         if weights.shape != (batch.n_edges,):
-            raise OptionError(f"the edge_weights callable returned shape {weights.shape}: wanted ({batch.n_edges},), one for each edge")
+            raise OptionError(
+                f"the edge_weights callable returned shape {weights.shape}: "
+                f"wanted ({batch.n_edges},), one for each edge"
+            )
         source = "the edge_weights callable"
     elif isinstance(option, Mapping):
         weights, source = _mapped(batch, option), "the edge_weights mapping"
@@ -124,7 +129,8 @@ def edge_weights(batch: GraphBatch, option: EdgeWeights = "given") -> NDArray[np
         graph = int(batch.edge_graph[edge])
         u, v = (int(node) for node in batch.edges[edge] - batch.node_ptr[graph])
         raise GraphFormatError(
-            f"graph {graph}: edge ({u}, {v}) has weight {weights[edge]} by {source}: weights must be finite and positive"
+            f"graph {graph}: edge ({u}, {v}) has weight {weights[edge]} by {source}: "
+            "weights must be finite and positive"
             + ("; a mapping {label: weight} can move label 0" if option == "label" else "")
         )
     return weights
@@ -141,7 +147,9 @@ def _mapped(batch: GraphBatch, table: Mapping[Any, float]) -> NDArray[np.float64
 def _required(batch: GraphBatch, field: str) -> NDArray[Any]:
     values = getattr(batch, field)
     if values is None:
-        raise OptionError(f"these edge_weights need {field.replace('_', ' ')}, but the graphs have none: use 'given' or 'unit'")
+        raise OptionError(
+            f"these edge_weights need {field.replace('_', ' ')}, but the graphs have none: use 'given' or 'unit'"
+        )
     return np.asarray(values)
 
 
@@ -149,7 +157,8 @@ def _attribute(batch: GraphBatch) -> NDArray[np.float64]:
     attributes = _required(batch, "edge_attributes")
     if attributes.shape[1] != 1:
         raise OptionError(
-            f"the graphs have {attributes.shape[1]} edge attributes: say which, e.g. edge_weights=lambda batch: batch.edge_attributes[:, 0]"
+            f"the graphs have {attributes.shape[1]} edge attributes: say which one, "
+            "e.g. edge_weights=lambda batch: batch.edge_attributes[:, 0]"
         )
     return np.asarray(attributes[:, 0])
 
@@ -157,7 +166,9 @@ def _attribute(batch: GraphBatch) -> NDArray[np.float64]:
 def _label(batch: GraphBatch) -> NDArray[np.float64]:
     labels = _required(batch, "edge_labels")
     if labels.dtype.kind == "U":
-        raise OptionError("edge_weights='label' needs integer labels; these are strings: pass a mapping {label: weight}")
+        raise OptionError(
+            "edge_weights='label' needs integer labels; these are strings: pass a mapping {label: weight}"
+        )
     return labels.astype(np.float64)
 
 

@@ -17,7 +17,18 @@ from pwlr.graphs import GraphBatch
 from pwlr.method.diffusion import Grid, random_walks, stationary, transition_matrix, weighted_degrees, wl_steps
 from pwlr.method.features import EdgeWeights, dense_codes, edge_weights, node_features
 
-__all__ = ["TIE_TOL", "EdgeKinds", "EventRow", "Prepared", "check_p", "edge_kinds", "heights", "prepare", "rows", "tie_order"]
+__all__ = [
+    "TIE_TOL",
+    "EdgeKinds",
+    "EventRow",
+    "Prepared",
+    "check_p",
+    "edge_kinds",
+    "heights",
+    "prepare",
+    "rows",
+    "tie_order",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -53,8 +64,8 @@ class EdgeKinds:
     """The finest kind of every edge: both ends' degree and label, and the edge's own label.
 
     Columns of `table`: lower degree, higher degree, label at the lower-degree end, label at the other end, edge label;
-    at equal degrees the lower label comes first. Labels stand there as codes in ascending order of their values (0 where
-    the batch has none), so kinds compare like the values do.
+    at equal degrees the lower label comes first. Labels stand there as codes in ascending order of their values (0
+    where the batch has none), so kinds compare like the values do.
     """
 
     table: NDArray[np.int64]
@@ -168,9 +179,9 @@ def tie_order(height: FloatArray, rank: NDArray[Any], tolerance: float) -> NDArr
     """THE tie rule, for the edges of one graph: the order in which they are added.
 
     Heights that lie within `tolerance` of their neighbour in sorted order form one tie group. Groups go up by height;
-    inside a group edges go by `rank` (degree pair, then finest kind), then height, then edge number. Ranks do not depend
-    on how nodes are numbered, and edges of one rank are exchangeable, so by the matroid exchange property the H0 edges
-    of each rank are equally many in each group whatever the numbering: every sum by kind is an invariant of the graph.
+    inside a group edges go by `rank` (degree pair, then finest kind), then height, then edge number. Ranks do not
+    depend on how nodes are numbered, and edges of one rank are exchangeable, so by the matroid exchange property the H0
+    edges of each rank are equally many in each group whatever the numbering: every sum by kind is an invariant.
     """
     by_height = np.argsort(height, kind="stable")
     gaps = np.diff(height[by_height], prepend=height[by_height[:1]])
@@ -274,7 +285,7 @@ def bridges(batch: GraphBatch) -> NDArray[np.bool_]:
         apart = a != b
         a, b = a[apart], b[apart]
     lower_end = np.where(parent[u] == v, u, v)
-    return in_tree & ~on_cycle[lower_end]
+    return np.asarray(in_tree & ~on_cycle[lower_end])
 
 
 def _spanning_tree(batch: GraphBatch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -284,8 +295,10 @@ def _spanning_tree(batch: GraphBatch) -> tuple[NDArray[np.int64], NDArray[np.int
     component = np.asarray(connected_components(adjacency, directed=False)[1])
     tops = np.unique(component, return_index=True)[1]
     hooks = sp.coo_array((np.ones(len(tops)), (np.full(len(tops), n_nodes), tops)), shape=(n_nodes + 1, n_nodes + 1))
-    adjacency.resize((n_nodes + 1, n_nodes + 1))
-    parent = breadth_first_order(adjacency + hooks.tocsr(), n_nodes, directed=True)[1].astype(np.int64)
+    grown = sp.csr_array(
+        (adjacency.data, adjacency.indices, np.append(adjacency.indptr, adjacency.indptr[-1])), shape=hooks.shape
+    )
+    parent = breadth_first_order(grown + hooks.tocsr(), n_nodes, directed=True)[1].astype(np.int64)
     parent[n_nodes] = n_nodes
     depth = (parent != np.arange(n_nodes + 1)).astype(np.int64)
     above = parent

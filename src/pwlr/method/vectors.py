@@ -1,8 +1,8 @@
 """`FeatureLayout`: which column stands for what (learnt without any diffusion), and the vectors that fill it.
 
 Fitting surveys the graphs once: list lengths, degree pairs, kinds of nodes and edges. Surveys of shards merge, so a
-layout can be learnt from a stream. Filling adds up heights edge by edge in the order of the edges, which makes a graph's
-vector the same bits in every batch.
+layout can be learnt from a stream. Filling adds up heights edge by edge in the order of the edges, which makes a
+graph's vector the same bits in every batch.
 """
 
 from __future__ import annotations
@@ -57,13 +57,16 @@ class LayoutOptions:
         _choose("homology", self.homology, ("h0+h1", "h0", "h1"))
         _choose("stats", self.stats, ("auto", "sum", "moments"))
         if self.stats == "sum" and self.representation == "typed":
-            raise OptionError("representation='typed' is always made of moments: leave stats='auto', or use 'degree-pairs'")
+            raise OptionError(
+                "representation='typed' is always made of moments: leave stats='auto', or use 'degree-pairs'"
+            )
         if self.stats == "moments" and self.representation == "sorted":
-            raise OptionError("stats='moments' does not go with representation='sorted', which lists the heights themselves")
-        whole = isinstance(self.min_graphs, int | np.integer) and not isinstance(self.min_graphs, bool)
-        if self.min_graphs != "auto" and not (whole and self.min_graphs >= 1):
+            raise OptionError(
+                "stats='moments' does not go with representation='sorted', which lists the heights themselves"
+            )
+        if self.min_graphs != "auto" and not (_is_number(self.min_graphs, whole=True) and self.min_graphs >= 1):
             raise OptionError(f"min_graphs={self.min_graphs!r} must be 'auto' or a whole number of at least 1")
-        if isinstance(self.tau, bool) or not isinstance(self.tau, int | float | np.number) or not np.isfinite(self.tau):
+        if not _is_number(self.tau) or not np.isfinite(self.tau):
             raise OptionError(f"tau={self.tau!r} must be a finite number")
 
     @property
@@ -80,6 +83,11 @@ class LayoutOptions:
 def _choose(option: str, value: Any, known: Sequence[str]) -> None:
     if value not in known:
         raise OptionError(f"{option}={value!r} is not known: choose one of {', '.join(map(repr, known))}")
+
+
+def _is_number(value: Any, *, whole: bool = False) -> bool:
+    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def parse_k(k: Any) -> tuple[Pair, ...]:
@@ -163,7 +171,9 @@ class Survey:
     def merge(self, other: Survey) -> Survey:
         """Return the survey of both sets of graphs."""
         if self.label_types != other.label_types:
-            raise GraphFormatError(f"some graphs have {_say(self.label_types)}, others {_say(other.label_types)}: make them alike")
+            raise GraphFormatError(
+                f"some graphs have {_say(self.label_types)}, others {_say(other.label_types)}: make them alike"
+            )
         return Survey(
             self.n_graphs + other.n_graphs,
             max(self.max_h0, other.max_h0),
@@ -183,7 +193,9 @@ def _presence(kinds: list[Kind], kind: NDArray[np.int64], graph: NDArray[np.int6
 
 def _label_types(batch: GraphBatch) -> tuple[str | None, str | None]:
     words = {"U": "strings", "i": "integers"}
-    node, edge = (None if labels is None else words[labels.dtype.kind] for labels in (batch.node_labels, batch.edge_labels))
+    node, edge = (
+        None if labels is None else words[labels.dtype.kind] for labels in (batch.node_labels, batch.edge_labels)
+    )
     return node, edge
 
 
@@ -229,7 +241,7 @@ def _edge_kinds(batch: GraphBatch) -> tuple[list[Kind], NDArray[np.int64]]:
 
 
 def _coarser(kind: Kind, level: int) -> Kind:
-    """Return what a finest kind is called at a level of the back-off: 0 itself, then without degrees, then degrees alone."""
+    """Return what a finest kind is called at a level: 0 itself, 1 without degrees, 2 the degrees of an edge alone."""
     if level == 0:
         return kind
     if len(kind) == 2:  # a node: its label
@@ -362,7 +374,10 @@ class FeatureLayout:
     @classmethod
     def _of(cls, survey: Survey, options: LayoutOptions, *parts: Any) -> FeatureLayout:
         lengths = (survey.max_h0, survey.max_h1)
-        return cls(options, survey.n_graphs, lengths, *parts, survey.label_types, survey.label_names)
+        nodes, edges, with_h1, min_graphs = parts
+        return cls(
+            options, survey.n_graphs, lengths, nodes, edges, with_h1, min_graphs, survey.label_types, survey.label_names
+        )
 
     # -- columns -------------------------------------------------------------------------------------------------------
 
@@ -386,32 +401,36 @@ class FeatureLayout:
                 names += [f"{group}[{i}]" for i in range(self.lengths[closes])]
                 continue
             stats = [f".{stat}" for stat in _MOMENTS] if self.options.moments else [""]
-            words = [w for w, has in zip(self._edge_words, self._in_group(closes), strict=True) if has]
+            words = [w for w, has in zip(self._edge_words, self.in_group(closes), strict=True) if has]
             names += [f"{group}{stat}[{word}]" for word in words for stat in stats]
         return tuple(names)
 
-    def _in_group(self, closes: bool) -> NDArray[np.bool_]:
+    def in_group(self, closes: bool) -> NDArray[np.bool_]:
+        """Tell which edge kinds have columns in H0 (False) or in H1 (True)."""
         return self.with_h1 if closes else np.ones(len(self.edge_kinds), dtype=bool)
 
     @property
     def n_columns(self) -> int:
         """Width of the vectors."""
-        return self._n_once + len(self.options.pairs) * self._n_block
+        return self.n_once + len(self.options.pairs) * self.n_block
 
     @cached_property
-    def _n_once(self) -> int:
+    def n_once(self) -> int:
+        """Number of columns that no (k1, k2) changes."""
         if self.options.representation != "typed":
             return 0
         return {"h0": len(self.node_kinds) + 2, "h1": 1, "h0+h1": len(self.node_kinds) + 3}[self.options.homology]
 
     @cached_property
-    def _n_block(self) -> int:
-        return sum(self._group_width(closes) for closes in self.options.groups)
+    def n_block(self) -> int:
+        """Number of columns of one (k1, k2)."""
+        return sum(self.group_width(closes) for closes in self.options.groups)
 
-    def _group_width(self, closes: bool) -> int:
+    def group_width(self, closes: bool) -> int:
+        """Number of columns of one (k1, k2) in H0 (False) or in H1 (True)."""
         if self.options.representation == "sorted":
             return self.lengths[closes]
-        return int(self._in_group(closes).sum()) * (len(_MOMENTS) if self.options.moments else 1)
+        return int(self.in_group(closes).sum()) * (len(_MOMENTS) if self.options.moments else 1)
 
     @property
     def names(self) -> list[str]:
@@ -423,7 +442,9 @@ class FeatureLayout:
     def _node_words(self) -> list[str]:
         labels = _Words(self.label_names[0], self.label_types[0])
         finest, coarse = self.node_kinds.levels
-        return [labels.node(label, degree) for degree, label in finest] + [f"{labels.of(label)},rare" for (label,) in coarse]
+        return [labels.node(label, degree) for degree, label in finest] + [
+            f"{labels.of(label)},rare" for (label,) in coarse
+        ]
 
     @cached_property
     def _edge_words(self) -> list[str]:
@@ -451,7 +472,7 @@ class _Words:
         if not self.labelled:
             return "*"
         words = self.names.get(label, str(label))
-        return repr(words) if not words or set(words) & set("()[]-:,.@*' ") and not _is_number(words) else words
+        return repr(words) if not words or (set(words) & set("()[]-:,.@*' ") and not _is_number(words)) else words
 
     def node(self, label: Any, degree: int) -> str:
         """Return ``C(3)``: a node labelled C with three neighbours."""
@@ -460,10 +481,6 @@ class _Words:
     def tail(self, label: Any) -> str:
         """Return ``:aromatic`` for an edge label, nothing without labels."""
         return f":{self.of(label)}" if self.labelled else ""
-
-
-def _is_number(words: str) -> bool:
-    return words.lstrip("-").isdigit()
 
 
 # -- filling -----------------------------------------------------------------------------------------------------------
@@ -480,7 +497,7 @@ class Accumulator:
         _choose("unseen", unseen, ("warn", "ignore", "error"))
         self.layout, self.batch, self.unseen = layout, batch, unseen
         self._start = {
-            pair: layout._n_once + number * layout._n_block for number, pair in enumerate(layout.options.pairs)
+            pair: layout.n_once + number * layout.n_block for number, pair in enumerate(layout.options.pairs)
         }
         self._parts: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
         if layout.options.representation == "sorted":
@@ -488,7 +505,8 @@ class Accumulator:
             return
         if batch.n_graphs and layout.options.representation == "typed" and _label_types(batch) != layout.label_types:
             raise GraphFormatError(
-                f"the layout was fitted on graphs with {_say(layout.label_types)}; these have {_say(_label_types(batch))}"
+                f"the layout was fitted on graphs with {_say(layout.label_types)}; "
+                f"these have {_say(_label_types(batch))}"
             )
         kinds, kind = _edge_kinds(batch)
         if layout.options.representation == "degree-pairs":
@@ -516,7 +534,7 @@ class Accumulator:
                     self._add_sorted(row.heights[step], chosen, start, closes)
                 else:
                     self._add_kinds(row.heights[step], chosen, start, closes)
-                start += self.layout._group_width(closes)
+                start += self.layout.group_width(closes)
 
     def dense(self, dtype: Any = np.float64) -> NDArray[Any]:
         """Return the vectors as an array."""
@@ -541,7 +559,7 @@ class Accumulator:
         h0 = n_nodes - component_counts(batch)
         totals = {"h0": [n_nodes, h0], "h1": [np.diff(batch.edge_ptr) - h0]}
         chosen = list(chain.from_iterable(totals[group] for group in layout.options.homology.split("+")))
-        first_total = layout._n_once - len(chosen)
+        first_total = layout.n_once - len(chosen)
         for offset, values in enumerate(chosen):
             self._parts.append((graphs, np.full(len(graphs), first_total + offset), values.astype(np.float64)))
         if layout.options.homology == "h1":
@@ -557,7 +575,7 @@ class Accumulator:
     def _add_kinds(self, heights: NDArray[np.float64], chosen: NDArray[np.bool_], start: int, closes: bool) -> None:
         """Add up count, sum and sum of squares, or the sum of (height + tau), by kind; edge after edge."""
         layout = self.layout
-        has_column = layout._in_group(closes)
+        has_column = layout.in_group(closes)
         column = start + (np.cumsum(has_column) - 1) * (len(_MOMENTS) if layout.options.moments else 1)
         wanted = chosen[self._edge]
         slot, h = self._slot[wanted], heights[self._edge[wanted]]

@@ -1,0 +1,1 @@
+"""Honest comparisons: what is measured, on which folds, and what it is worth beside a constant."""

@@ -1,0 +1,1 @@
+"""Pictures of what was computed; nothing here computes."""
