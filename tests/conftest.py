@@ -14,6 +14,8 @@ settings.load_profile("default")
 def _folder(variable: str) -> Path:
     value = os.environ.get(variable)
     if not value:
+        if os.environ.get("PWLR_REQUIRE_DATA"):
+            pytest.fail(f"{variable} is not set although PWLR_REQUIRE_DATA asks for real data")
         pytest.skip(f"set {variable} to run this test on real data")
     path = Path(value)
     if not path.is_dir():

@@ -19,6 +19,8 @@ from tests.helpers import BACKENDS, exponents, graph_sets, pairs_of_steps, rando
 REPRESENTATIONS = [("sorted", "auto"), ("degree-pairs", "sum"), ("degree-pairs", "moments"), ("typed", "auto")]
 PAIRS = ((0, 0), (0, 3), (1, 1), (4, 4), (2, np.inf), (np.inf, 1))
 GRID = Grid.of_pairs(PAIRS)
+TIES = ((0, 1e-14), (1e-9, 1e-6))
+"""Only equal heights tied: the forest to the last digit. The default: a chain of near ties may span a little."""
 
 invariant = settings(settings.get_profile("default"), max_examples=100, derandomize=True)
 
@@ -41,8 +43,8 @@ def components_by_networkx(batch: GraphBatch) -> list[int]:
     return [nx.number_connected_components(graph) for graph in graphs]
 
 
-def check_events(batch, row):
-    """Counts, forest and order of one event row."""
+def check_events(batch, row, slack):
+    """Counts, forest and order of one event row; `slack` is what a tie group may span."""
     n_h0 = np.diff(batch.node_ptr) - component_counts(batch)
     assert row.heights.shape == row.order.shape == row.closes_cycle.shape == (len(row.k2), batch.n_edges)
     assert (row.heights >= 0).all()
@@ -53,10 +55,10 @@ def check_events(batch, row):
             assert np.count_nonzero(~closes[own]) == n_h0[g]
             assert np.count_nonzero(closes[own]) == own.stop - own.start - n_h0[g]
             forest = spanning_forest(batch, g, height[own])
-            np.testing.assert_allclose(np.sort(height[own][~closes[own]]), forest, rtol=0, atol=2e-8 * largest)
+            np.testing.assert_allclose(np.sort(height[own][~closes[own]]), forest, rtol=0, atol=slack * largest)
             assert sorted(order[own].tolist()) == list(range(own.start, own.stop))
             steps = np.diff(height[order[own]])
-            assert (steps >= -1e-8 * largest).all()  # ascending but for ties
+            assert (steps >= -slack * largest).all()
         assert not closes[bridges(batch)].any()
 
 
@@ -65,8 +67,9 @@ def check_events(batch, row):
 @given(graphs=graph_sets(), k=pairs_of_steps, p=exponents)
 def test_counts_and_spanning_forest(backend, graphs, k, p):
     batch = to_batch(graphs)
-    for row in engine.event_rows(batch, Grid.of_pairs(k), engine.Filtering(p=p, backend=backend)):
-        check_events(batch, row)
+    for tie_tol, slack in TIES:
+        for row in engine.event_rows(batch, Grid.of_pairs(k), engine.Filtering(p=p, tie_tol=tie_tol, backend=backend)):
+            check_events(batch, row, slack)
 
 
 @pytest.mark.parametrize("weights", ["any", "unit"])
@@ -74,9 +77,10 @@ def test_counts_and_spanning_forest(backend, graphs, k, p):
 def test_counts_and_spanning_forest_of_larger_graphs(rng, backend, weights):
     batch = random_batch(rng, 30, 40, weights=weights, attributes=2)
     for features in ("labels", "attributes", "both", "degree", "constant"):
-        how = engine.Filtering(node_features=features, backend=backend)
-        for row in engine.event_rows(batch, GRID, how):
-            check_events(batch, row)
+        for tie_tol, slack in TIES:
+            how = engine.Filtering(node_features=features, tie_tol=tie_tol, backend=backend)
+            for row in engine.event_rows(batch, GRID, how):
+                check_events(batch, row, slack)
 
 
 @invariant
@@ -124,9 +128,9 @@ def same_bits(first, second):
 def mixed() -> GraphBatch:
     """Graphs of all kinds, among them tied ones, large ones, empty ones, and neighbours of very different size."""
     rng = np.random.default_rng(20)
-    symmetric = symmetric_batch("thirds").replace(edge_labels=symmetric_batch("thirds").edge_labels)
-    weighted = [random_batch(rng, 12, size, weights=weights) for size in (3, 10, 40) for weights in ("any", "unit")]
-    return GraphBatch.concatenate([*weighted, symmetric])[rng.permutation(72 + symmetric.n_graphs)]
+    drawn = [random_batch(rng, 12, size, weights=weights) for size in (3, 10, 40) for weights in ("any", "unit")]
+    batch = GraphBatch.concatenate([*drawn, symmetric_batch("thirds")])
+    return batch[rng.permutation(batch.n_graphs)]
 
 
 @pytest.mark.parametrize(("representation", "stats"), REPRESENTATIONS)
@@ -217,7 +221,7 @@ def test_sparse_is_dense(mixed, n_jobs, representation, stats):
     sparse = engine.embed(mixed, layout, how, sparse=True, n_jobs=n_jobs)
     assert isinstance(sparse, sp.csr_array)
     assert (sparse.data != 0).all()
-    assert sparse.has_canonical_format or sparse.has_sorted_indices
+    assert sparse.has_canonical_format
     assert same_bits(sparse.toarray(), dense)
 
 
@@ -276,7 +280,7 @@ def test_constant_features_have_no_height_without_walks(mixed, backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_edge_direction_and_order_do_not_matter(rng, mixed, backend):
+def test_equal_heights_go_by_degree_pair(mixed, backend):
     """All heights are equal: the tie rule alone decides, by degree pair first."""
     how = engine.Filtering(node_features="constant", backend=backend)
     (row,) = engine.event_rows(mixed, Grid.product([0], [0]), how)

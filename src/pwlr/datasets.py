@@ -228,12 +228,13 @@ def load_dataset(
     path = _as_path(name)
     if path is not None:
         batch = read_tu(path)
-        _warn_if_other(batch, path)
     else:
         _refuse_recipe(str(name), recipe)
-        folders = _folders(data_dir, cache_dir)
-        found = _from_places(str(name), folders)
-        batch = _from_site(str(name), folders, cache_dir, download, base_url) if found is None else found
+        batch, path = _from_places(str(name), data_dir, cache_dir)
+    if batch is None:
+        batch = _from_site(str(name), data_dir, cache_dir, download=download, base_url=base_url)
+    elif path is not None:
+        _warn_if_other(batch, path)
     _refuse_recipe(batch.name, recipe)
     return apply_recipe(batch, recipe)
 
@@ -282,7 +283,7 @@ def _warn_if_other(batch: GraphBatch, path: Path) -> None:
     if batch.name in _catalogue():
         difference = _differences(content_of(batch), _catalogue()[batch.name]["content"])
         if difference:
-            warnings.warn(f"{path} is not the known {batch.name}: {difference}", PwlrWarning, stacklevel=4)
+            warnings.warn(f"{path} is not the known {batch.name}: {difference}", PwlrWarning, stacklevel=3)
 
 
 # -- where data sets are -----------------------------------------------------------------------------------------------
@@ -315,16 +316,16 @@ def find_datasets(
 
 def _folders(
     data_dir: str | os.PathLike[str] | None, cache_dir: str | os.PathLike[str] | None
-) -> list[tuple[Place, Path]]:
-    """Places to look into, first to last."""
-    folders: list[tuple[Place, Path]] = []
+) -> Iterator[tuple[Place, Path]]:
+    """Places to look into, first to last; the cache, which needs pooch to be found, only if nobody stops before."""
     if data_dir is not None:
         if not Path(data_dir).is_dir():
             raise DatasetError(f"data_dir {os.fspath(data_dir)!r} is not a folder: check the path")
-        folders.append(("data_dir", Path(data_dir)))
+        yield "data_dir", Path(data_dir)
     if os.environ.get("PWLR_DATA_DIR"):
-        folders.append(("PWLR_DATA_DIR", Path(os.environ["PWLR_DATA_DIR"])))
-    return [*folders, ("built-in", Path()), ("cache", _cache_folder(cache_dir))]
+        yield "PWLR_DATA_DIR", Path(os.environ["PWLR_DATA_DIR"])
+    yield "built-in", Path()
+    yield "cache", _cache_folder(cache_dir)
 
 
 def _cache_folder(cache_dir: str | os.PathLike[str] | None) -> Path:
@@ -353,19 +354,19 @@ def _holds(path: Path, name: str) -> bool:
         return False
 
 
-def _from_places(name: str, folders: list[tuple[Place, Path]]) -> GraphBatch | None:
-    """Read a data set from the first place that has it."""
-    for place, folder in folders:
+def _from_places(
+    name: str, data_dir: str | os.PathLike[str] | None, cache_dir: str | os.PathLike[str] | None
+) -> tuple[GraphBatch | None, Path | None]:
+    """Read a data set from the first place that has it, and say where that was."""
+    for place, folder in _folders(data_dir, cache_dir):
         if place == "built-in":
             if name == _BUILT_IN:
-                return _built_in()
+                return _built_in(), None
             continue
         for path in (folder / name, folder / f"{name}.zip"):
-            if path.is_file() or (path.is_dir() and _holds(path, name)):
-                batch = _read_local(path, name, place)
-                _warn_if_other(batch, path)
-                return batch
-    return None
+            if (path.suffix == ".zip" and path.is_file()) or (path.is_dir() and _holds(path, name)):
+                return _read_local(path, name, place), path
+    return None, None
 
 
 def _read_local(path: Path, name: str, place: Place) -> GraphBatch:
@@ -401,13 +402,15 @@ def _built_in() -> GraphBatch:
 
 def _from_site(
     name: str,
-    folders: list[tuple[Place, Path]],
+    data_dir: str | os.PathLike[str] | None,
     cache_dir: str | os.PathLike[str] | None,
+    *,
     download: bool,
     base_url: str | None,
 ) -> GraphBatch:
     """Download a data set, or say where it was looked for."""
-    looked = ", ".join(f"{folder} ({place})" for place, folder in folders if place != "built-in")
+    places = _folders(data_dir, cache_dir)
+    looked = ", ".join(f"{folder} ({place})" for place, folder in places if place != "built-in")
     if not download:
         raise DatasetError(
             f"data set {name!r} is not on this machine{_similar(name)}; looked into {looked}: allow the download, or "

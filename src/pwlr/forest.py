@@ -56,7 +56,6 @@ _LEAF = -1  # child and feature marks as scikit-learn writes them
 _UNDEFINED = -2
 _TIE = np.float32(1e-7)  # neighbouring values no further apart are tied; the sum is taken in float32
 _EPSILON = np.finfo(np.float64).eps  # purer nodes are leaves
-_INSERTION = 16  # nodes of at most this many rows sort by insertion
 _LISTED = 64  # nodes of at least this many rows may use the lists of non-zero entries
 # Products of three row counts are formed in int64 by the split search; this many rows keep them far from overflow.
 _MAX_ROWS = 1 << 20
@@ -114,6 +113,9 @@ class _Scratch(NamedTuple):
     stack_impurity: Any
     stack_classes: Any
 
+
+# Typed constants: numba turns uint64 with int64 into float64.
+_U0, _U1, _U2, _U6, _U63 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(6), np.uint64(63)
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -247,8 +249,8 @@ def _rank_columns(columns, ranks):
     """
     d, n = columns.shape
     levels = np.empty(1024, np.float32)
-    list_rows = np.empty(1024, np.int32)
-    list_ranks = np.empty(1024, np.int32)
+    list_rows = np.empty(1024, np.uint32)
+    list_ranks = np.empty(1024, ranks.dtype)
     level_ptr = np.zeros(d + 1, np.int64)
     list_ptr = np.zeros(d + 1, np.int64)
     zero_rank = np.full(d, -1, np.int64)
@@ -316,91 +318,112 @@ def _impurity(squares, weight):
 
 
 @_kernel
-def _groups_by_insertion(ranks, feature, rows, sums, start, end, group_rank, group_sum):
-    """Class sums per distinct rank of a small node, ascending; packed sums only."""
-    size = 0
-    for p in range(start, end):
-        rank = np.int64(ranks[feature, rows[p]])
-        at = size
-        while at > 0 and group_rank[at - 1] >= rank:
-            at -= 1
-        if at < size and group_rank[at] == rank:
-            group_sum[at] += sums[p]
-            continue
-        for k in range(size, at, -1):
-            group_rank[k] = group_rank[k - 1]
-            group_sum[k] = group_sum[k - 1]
-        group_rank[at] = rank
-        group_sum[at] = sums[p]
-        size += 1
-    return size
-
-
-@_kernel
 def _groups_by_list(
     list_rows, list_ranks, first, last, zero_rank, place, sum_of, start, end, total, group_rank, group_sum
 ):
     """Class sums per distinct rank from a column's non-zero entries, ascending; packed sums only."""
-    size = 0
-    zero_slot = -1
-    current = -1
+    size = _U0
+    zero_slot = np.int64(-1)
+    current = np.int64(-1)
     pending = np.int64(0)
     seen = np.int64(0)
-    extent = end - start
-    for e in range(first, last):
+    extent = np.uint64(end - start)
+    for e in range(np.uint64(first), np.uint64(last)):
         rank = np.int64(list_ranks[e])
         if rank != current:
             group_rank[size] = current
             group_sum[size] = pending
-            size += pending != 0
+            size += np.uint64(pending != 0)
             seen += pending
             pending = np.int64(0)
             if current < zero_rank < rank:
-                zero_slot = size
-                size += 1
+                zero_slot = np.int64(size)
+                size += _U1
             current = rank
         row = list_rows[e]
-        inside = np.uint64(place[row] - start) < np.uint64(extent)
+        inside = np.uint64(np.int64(place[row]) - start) < extent
         pending += sum_of[row] if inside else np.int64(0)
     group_rank[size] = current
     group_sum[size] = pending
-    size += pending != 0
+    size += np.uint64(pending != 0)
     seen += pending
     if zero_slot < 0:
-        zero_slot = size
-        size += 1
+        zero_slot = np.int64(size)
+        size += _U1
     group_rank[zero_slot] = zero_rank
     group_sum[zero_slot] = total - seen
     if total == seen:  # no zero in this node
-        for k in range(zero_slot + 1, size):
+        for k in range(zero_slot + 1, np.int64(size)):
             group_rank[k - 1] = group_rank[k]
             group_sum[k - 1] = group_sum[k]
-        size -= 1
-    return size
+        size -= _U1
+    return np.int64(size)
 
 
 @_kernel
-def _groups_by_bins(ranks, feature, rows, sums, start, end, words, bins, bitmap, group_rank, group_sum):
-    """Class sums per distinct rank by counting, ascending; a bitmap says which bins to visit."""
-    low = 1 << 40
-    high = -1
+def _groups_by_bins(ranks, feature, rows, sums, start, end, span, bins, bitmap, group_rank, group_sum):
+    """Class sums per distinct rank by counting, ascending; packed sums only.
+
+    Even and odd rows count into bins and bitmaps of their own: neighbours often share a rank, and the second addition
+    would wait for the first. A bit of `summary` says that `span` words of the bitmaps are worth a look. Unsigned
+    numbers throughout: numba would check signed indices for being negative.
+    """
+    f, p, stop = np.uint64(feature), np.uint64(start), np.uint64(end)
+    wide = np.uint64(span)
+    summary = _U0
+    if (stop - p) & _U1:
+        rank = np.uint64(ranks[f, rows[p]])
+        word = rank >> _U6
+        bins[rank << _U1] += sums[p]
+        bitmap[word << _U1] |= _U1 << (rank & _U63)
+        summary |= _U1 << (word // wide)
+        p += _U1
+    while p < stop:
+        rank, other = np.uint64(ranks[f, rows[p]]), np.uint64(ranks[f, rows[p + _U1]])
+        word, other_word = rank >> _U6, other >> _U6
+        bins[rank << _U1] += sums[p]
+        bins[(other << _U1) + _U1] += sums[p + _U1]
+        bitmap[word << _U1] |= _U1 << (rank & _U63)
+        bitmap[(other_word << _U1) + _U1] |= _U1 << (other & _U63)
+        summary |= (_U1 << (word // wide)) | (_U1 << (other_word // wide))
+        p += _U2
+    size = _U0
+    while summary != _U0:
+        block = _trailing_zeros(summary)
+        summary &= summary - _U1
+        for word in range(block * wide, (block + _U1) * wide):
+            even = word << _U1
+            present = bitmap[even] | bitmap[even + _U1]
+            bitmap[even] = _U0
+            bitmap[even + _U1] = _U0
+            while present != _U0:
+                rank = (word << _U6) + _trailing_zeros(present)
+                present &= present - _U1
+                even = rank << _U1
+                group_rank[size] = rank
+                group_sum[size] = bins[even] + bins[even + _U1]
+                bins[even] = 0
+                bins[even + _U1] = 0
+                size += _U1
+    return np.int64(size)
+
+
+@_kernel
+def _groups_unpacked(ranks, feature, rows, sums, start, end, words, bins, bitmap, group_rank, group_sum):
+    """As `_groups_by_bins` for one sum per class; `sums` holds the class above the weight."""
+    top = np.int64(0)
     for p in range(start, end):
         rank = np.int64(ranks[feature, rows[p]])
-        if words == 1:
-            bins[rank] += sums[p]
-        else:
-            bins[rank * words + (sums[p] >> 32)] += sums[p] & 0xFFFFFFFF
-        word = rank >> 6
-        bitmap[word] |= np.uint64(1) << np.uint64(rank & 63)
-        low = min(low, word)
-        high = max(high, word)
+        bins[rank * words + (sums[p] >> 32)] += sums[p] & 0xFFFFFFFF
+        bitmap[rank >> 6] |= _U1 << np.uint64(rank & 63)
+        top = max(top, rank >> 6)
     size = 0
-    for word in range(low, high + 1):
+    for word in range(top + 1):
         present = bitmap[word]
-        bitmap[word] = 0
-        while present != np.uint64(0):
+        bitmap[word] = _U0
+        while present != _U0:
             rank = (word << 6) + np.int64(_trailing_zeros(present))
-            present &= present - np.uint64(1)
+            present &= present - _U1
             group_rank[size] = rank
             for k in range(words):
                 group_sum[size * words + k] = bins[rank * words + k]
@@ -412,9 +435,10 @@ def _groups_by_bins(ranks, feature, rows, sums, start, end, words, bins, bitmap,
 @_kernel
 def _varies(ranks, feature, rows, start, end, levels, base, close):
     """Whether a column is more than a tie wide in the node."""
-    low = high = np.int64(ranks[feature, rows[start]])
-    for p in range(start + 1, end):
-        rank = np.int64(ranks[feature, rows[p]])
+    f = np.uint64(feature)
+    low = high = np.int64(ranks[f, rows[start]])
+    for p in range(np.uint64(start + 1), np.uint64(end)):
+        rank = np.int64(ranks[f, rows[p]])
         if rank < low or rank > high:
             low = min(low, rank)
             high = max(high, rank)
@@ -502,28 +526,26 @@ def _scan_many(levels, base, close, size, bits, words, best, scratch):
 
 
 @_kernel
-def _partition(ranks, feature, last_left, start, end, scratch):
+def _partition(ranks, feature, last_left, rows, sums, spare_rows, spare_sums, place, start, end):
     """Move the rows with a rank of at most `last_left` to the front; returns where the others begin."""
-    rows, sums, spare_rows, spare_sums = scratch.rows, scratch.sums, scratch.spare_rows, scratch.spare_sums
-    middle = start
-    kept = 0
-    for p in range(start, end):  # no branch: both places are written, one pointer moves
+    f, middle, kept = np.uint64(feature), np.uint64(start), _U0
+    for p in range(np.uint64(start), np.uint64(end)):  # no branch: both places are written, one pointer moves
         row = rows[p]
         weight = sums[p]
-        goes_left = np.int64(ranks[feature, row]) <= last_left
+        goes_right = np.uint64(np.int64(ranks[f, row]) > last_left)
         rows[middle] = row
         sums[middle] = weight
         spare_rows[kept] = row
         spare_sums[kept] = weight
-        middle += goes_left
-        kept += not goes_left
+        middle += _U1 - goes_right
+        kept += goes_right
     for k in range(kept):
         rows[middle + k] = spare_rows[k]
         sums[middle + k] = spare_sums[k]
     if end - start >= _LISTED:
-        for p in range(start, end):
-            scratch.place[rows[p]] = p
-    return middle
+        for p in range(np.uint64(start), np.uint64(end)):
+            place[rows[p]] = p
+    return np.int64(middle)
 
 
 @_kernel
@@ -655,9 +677,7 @@ def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, ba
                 varies = _varies(ranks, feature, rows, start, end, levels, low, close[feature])
             else:
                 listed = list_ptr[feature + 1] - list_ptr[feature]
-                if words == 1 and end - start <= _INSERTION:
-                    size = _groups_by_insertion(ranks, feature, rows, sums, start, end, group_rank, group_sum)
-                elif words == 1 and end - start >= _LISTED and zero_ranks[feature] >= 0 and listed < end - start:
+                if words == 1 and end - start >= _LISTED and zero_ranks[feature] >= 0 and listed < end - start:
                     size = _groups_by_list(
                         list_rows,
                         list_ranks,
@@ -672,8 +692,13 @@ def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, ba
                         group_rank,
                         group_sum,
                     )
-                else:
+                elif words == 1:
+                    span = (level_ptr[feature + 1] - low + 4095) >> 12
                     size = _groups_by_bins(
+                        ranks, feature, rows, sums, start, end, span, bins, bitmap, group_rank, group_sum
+                    )
+                else:
+                    size = _groups_unpacked(
                         ranks, feature, rows, sums, start, end, words, bins, bitmap, group_rank, group_sum
                     )
                 varies = size > 1
@@ -722,7 +747,9 @@ def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, ba
         if gain + _EPSILON < 0.0:
             continue
         low = level_ptr[best_feature]
-        middle = _partition(ranks, best_feature, found[0], start, end, scratch)
+        middle = _partition(
+            ranks, best_feature, found[0], rows, sums, scratch.spare_rows, scratch.spare_sums, place, start, end
+        )
         nodes.feature[node] = best_feature
         nodes.threshold[node] = np.float64(levels[low + found[0]]) / 2.0 + np.float64(levels[low + found[1]]) / 2.0
         nodes.missing_left[node] = middle - start > end - middle
@@ -748,27 +775,27 @@ def _grow_trees(columns, y, n_classes, bits, n_candidates, seeds, bootstrap):
     for f in range(d):
         widest = max(widest, columns.level_ptr[f + 1] - columns.level_ptr[f])
     scratch = _Scratch(
-        np.empty(625, np.uint32),
-        np.empty(n, np.int32),
-        np.empty(d, np.int32),
-        np.empty(d, np.int32),
-        np.empty(n, np.int32),
-        np.empty(n, np.int64),
-        np.empty(n, np.int32),
-        np.empty(n, np.int64),
-        np.empty(n, np.int32),
-        np.empty(n, np.int64),
-        np.zeros(widest * words, np.int64),
-        np.zeros((widest >> 6) + 1, np.uint64),
-        np.empty(widest + 2, np.int64),
-        np.empty((widest + 2) * words, np.int64),
-        np.empty(2, np.int64),
-        np.empty(n_classes, np.int64),
-        np.empty(n_classes, np.int64),
-        np.empty(n_classes, np.int64),
-        np.empty((n + 2, 6), np.int64),
-        np.empty(n + 2, np.float64),
-        np.empty((n + 2, n_classes), np.int64),
+        twister=np.empty(625, np.uint32),
+        counts=np.empty(n, np.int32),
+        features=np.empty(d, np.uint32),
+        constants=np.empty(d, np.uint32),
+        rows=np.empty(n, np.uint32),
+        sums=np.empty(n, np.int64),
+        spare_rows=np.empty(n, np.uint32),
+        spare_sums=np.empty(n, np.int64),
+        place=np.empty(n, np.int32),
+        sum_of=np.empty(n, np.int64),
+        bins=np.zeros(widest * max(2, words), np.int64),
+        bitmap=np.zeros(2 * 64 * ((widest + 4095) >> 12), np.uint64),
+        group_rank=np.empty(widest + 2, np.int64),
+        group_sum=np.empty((widest + 2) * words, np.int64),
+        found=np.empty(2, np.int64),
+        left=np.empty(n_classes, np.int64),
+        totals=np.empty(n_classes, np.int64),
+        running=np.empty(n_classes, np.int64),
+        stack=np.empty((n + 2, 6), np.int64),
+        stack_impurity=np.empty(n + 2, np.float64),
+        stack_classes=np.empty((n + 2, n_classes), np.int64),
     )
     room = 4 * n
     nodes = _Nodes(

@@ -81,7 +81,7 @@ def _save(folder: Path, graphs: GraphBatch, record: dict[str, Any], scores: list
 
     fitted = classifier.fit(graphs, graphs.y)  # on all graphs: it explains, it is not scored
     pictures = {
-        "accuracy.png": plots.accuracy_bars(
+        "accuracy.png": plots.accuracy_dots(
             scores, title=f"{graphs.name}: {record['settings']['folds']}-fold accuracy"
         ),
         "importance.png": plots.importance_bars(

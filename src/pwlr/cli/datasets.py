@@ -57,8 +57,9 @@ def _print_all(entries: list[DatasetInfo], others: list[str], places: dict[str, 
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("name", "graphs", "nodes", "edges", "labels", "attributes", "classes", "found"):
-        table.add_column(heading, justify="left" if heading in ("name", "found") else "right")
+    for heading in ("name", "graphs", "nodes", "edges", "labels", "attributes", "classes"):
+        table.add_column(heading, justify="left" if heading == "name" else "right", no_wrap=True)
+    table.add_column("found", overflow="fold")
     for entry in entries:
         content = entry.content
         counts = (content["graphs"], content["nodes"], content["edges"])

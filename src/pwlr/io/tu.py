@@ -53,7 +53,7 @@ _MAX_RATIO = 200
 _WHOLE = re.compile(rb"\s*[+-]?[0-9]+\s*")
 _DECIMAL = re.compile(rb"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 _COLUMNS_OF_LABELS = re.compile(r"[+-]?[0-9]+(,[+-]?[0-9]+)*")
-_COMMA, _NEWLINE, _SPACE = b",\n "
+_COMMA, _NEWLINE, _SPACE, _PLUS, _MINUS, _POINT, _ZERO, _NINE = b",\n +-.09"
 
 
 def read_tu(path: str | os.PathLike[str], *, name: str | None = None, repair: Collection[str] = ()) -> GraphBatch:
@@ -275,7 +275,18 @@ def _count_fields(body: bytes, n_columns: int) -> int:
     # NumPy refuses two numbers in a field but reads something into an empty one; as many words as fields rule it out.
     inside = (characters > _SPACE) & (characters != _COMMA)
     n_words = int(np.count_nonzero(inside[1:] > inside[:-1])) + int(inside[0])
-    return n_fields if n_words == n_fields else 0
+    return n_fields if n_words == n_fields and _signs_have_numbers(body, characters) else 0
+
+
+def _signs_have_numbers(body: bytes, characters: NDArray[np.uint8]) -> bool:
+    """Whether a digit or a point follows every sign: NumPy takes a sign alone for a zero."""
+    if b"-" not in body and b"+" not in body:
+        return True
+    signs = np.flatnonzero((characters == _PLUS) | (characters == _MINUS))
+    if signs[-1] + 1 == len(characters):
+        return False
+    following = characters[signs + 1]
+    return bool((((following >= _ZERO) & (following <= _NINE)) | (following == _POINT)).all())
 
 
 def _numbers(body: bytes, dtype: type[np.int64 | np.float64], n_fields: int) -> NDArray[Any] | None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from pwlr.experiments.protocol import MAJORITY, SIZE, Score
 
-__all__ = ["accuracy_bars", "importance_bars"]
+__all__ = ["accuracy_dots", "importance_bars"]
 
 # Okabe and Ito's palette, told apart with every common kind of colour vision
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7F7F7F"
@@ -30,33 +30,27 @@ def _tidy(ax: Axes) -> None:
     ax.tick_params(length=0)
 
 
-def accuracy_bars(scores: Sequence[Score], *, title: str = "", ax: Axes | None = None) -> Axes:
-    """Draw accuracies as horizontal bars with one standard deviation of the folds, and the baselines as lines."""
-    baselines = {MAJORITY: (GREY, ":"), SIZE: (ORANGE, "--")}
-    bars = [score for score in scores if score.method not in baselines]
-    ax = _axes(ax, 7.0, 1.2 + 0.38 * len(bars))
-    rows = np.arange(len(bars))
-    means, spread = 100 * np.array([s.mean for s in bars]), 100 * np.array([s.std_of_folds for s in bars])
-    colours = [GREEN if i == 0 else BLUE for i in rows]
-    ax.barh(rows, means, xerr=spread, height=0.66, color=colours, error_kw={"ecolor": "#333333", "lw": 1, "capsize": 2})
+def accuracy_dots(scores: Sequence[Score], *, title: str = "", ax: Axes | None = None) -> Axes:
+    """Draw accuracies as dots with one standard deviation of a fold, and the baselines as lines."""
+    baselines = {SIZE: (ORANGE, "--"), MAJORITY: (GREY, ":")}
+    shown = [score for score in scores if score.method not in baselines]
+    ax = _axes(ax, 7.0, 1.4 + 0.36 * len(shown))
+    for row, score in enumerate(shown):
+        mean, spread, colour = 100 * score.mean, 100 * score.std_of_folds, GREEN if row == 0 else BLUE
+        ax.errorbar(mean, row, xerr=spread, fmt="o", color=colour, ms=7, lw=1.6, capsize=3)
+        ax.annotate(f"{mean:.1f}", (mean, row), (0, 7), textcoords="offset points", ha="center", fontsize=8)
     for score in scores:
         if score.method in baselines:
             colour, dashes = baselines[score.method]
-            ax.axvline(
-                100 * score.mean, color=colour, ls=dashes, lw=1.6, label=f"{score.method}: {100 * score.mean:.1f}"
-            )
-    lowest = min([*means - spread, *(100 * s.mean for s in scores)], default=0.0)
-    ax.set_xlim(max(0.0, 5 * np.floor((lowest - 4) / 5)), 100)
-    for row, mean in enumerate(means.tolist()):
-        ax.text(ax.get_xlim()[0] + 0.6, row, f"{mean:.1f}", va="center", ha="left", color="white", fontsize=9)
-    ax.set_yticks(rows, [score.method for score in bars])
-    ax.invert_yaxis()
-    ax.set_xlabel("accuracy in % (bar: mean over folds, whisker: one standard deviation of a fold)")
-    ax.set_title(title, loc="left")
+            ax.axvline(100 * score.mean, color=colour, ls=dashes, lw=1.6, label=f"{score.method}: {100 * score.mean:.1f}")
+    ax.set_yticks(range(len(shown)), [score.method for score in shown])
+    ax.set_ylim(len(shown) - 0.5, -0.7)
+    ax.grid(axis="y", color="#DDDDDD", lw=0.8)
+    ax.set_axisbelow(True)
+    ax.set_xlabel("accuracy in % (dot: mean over folds, whisker: one standard deviation of a fold)")
+    ax.set_title(title, loc="left", pad=26)
     if any(score.method in baselines for score in scores):
-        ax.legend(
-            loc="upper center", bbox_to_anchor=(0.4, -0.18 - 0.35 / len(bars)), ncols=2, frameon=False, fontsize=9
-        )
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, frameon=False, fontsize=9, borderaxespad=0.2)
     _tidy(ax)
     return ax
 
