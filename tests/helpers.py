@@ -7,9 +7,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
+from tests.naive import INFINITY, Graph
 
 from pwlr.graphs import GraphBatch, pack
-from tests.naive import INFINITY, Graph
 
 BACKENDS = ("numpy", "numba")
 STEPS = (0, 1, 2, 3, 7, 16, 27, INFINITY)

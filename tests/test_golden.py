@@ -1,19 +1,19 @@
 """The arrays that the authors' own code gives on their own graph files: the recipe `as-published` meets them.
 
-They were computed in float32, hence the tolerances. H0 and H1 lists agree on every graph. Degree-pair sums depend on the
-order in which their code took equal heights; they agree wherever that order does not matter, and always over all pairs.
+They were computed in float32, hence the tolerances. H0 and H1 lists agree on every graph. Degree-pair sums depend on
+the order in which that code took equal heights; they agree where that order does not matter, and always over all pairs.
 """
 
 import re
 
 import numpy as np
 import pytest
+from tests.helpers import BACKENDS
 
 from pwlr import engine
 from pwlr.datasets import load_dataset
 from pwlr.method.diffusion import Grid
 from pwlr.method.vectors import FeatureLayout, LayoutOptions
-from tests.helpers import BACKENDS
 
 pytestmark = pytest.mark.data
 

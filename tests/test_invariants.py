@@ -1,4 +1,4 @@
-"""What must hold whatever the numbers are: counts, forests, bits that no neighbour in the batch and no thread changes."""
+"""What must hold whatever the numbers are: counts, forests, bits that no neighbour and no thread changes."""
 
 import networkx as nx
 import numpy as np
@@ -7,14 +7,14 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
+from tests import naive
+from tests.helpers import BACKENDS, exponents, graph_sets, pairs_of_steps, random_batch, symmetric_batch, to_batch
 
 from pwlr import engine
 from pwlr.graphs import GraphBatch
 from pwlr.method.diffusion import Grid
-from pwlr.method.filtration import bridges, component_counts
+from pwlr.method.kinds import bridges, component_counts
 from pwlr.method.vectors import FeatureLayout, LayoutOptions
-from tests import naive
-from tests.helpers import BACKENDS, exponents, graph_sets, pairs_of_steps, random_batch, symmetric_batch, to_batch
 
 REPRESENTATIONS = [("sorted", "auto"), ("degree-pairs", "sum"), ("degree-pairs", "moments"), ("typed", "auto")]
 PAIRS = ((0, 0), (0, 3), (1, 1), (4, 4), (2, np.inf), (np.inf, 1))
@@ -22,7 +22,7 @@ GRID = Grid.of_pairs(PAIRS)
 TIES = ((0, 1e-14), (1e-9, 1e-6))
 """Only equal heights tied: the forest to the last digit. The default: a chain of near ties may span a little."""
 
-invariant = settings(settings.get_profile("default"), max_examples=100, derandomize=True)
+invariant = settings(settings.get_profile("default"), max_examples=50, derandomize=True)
 
 
 def spanning_forest(batch: GraphBatch, graph: int, height: np.ndarray) -> np.ndarray:
@@ -256,10 +256,11 @@ def test_labels_that_a_graph_does_not_use_change_no_bit(rng, backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_only_the_order_of_label_values_counts(mixed, backend):
-    """Labels renamed so that their order stays: no height and no H0 edge changes; nor do strings differ from numbers."""
+    """Labels renamed so that their order stays, to strings or other numbers: no height and no H0 edge changes."""
     how = engine.Filtering(backend=backend)
     words = mixed.replace(
-        node_labels=np.array(["a", "b", "c"])[mixed.node_labels], edge_labels=np.array(["x", "y", "z"])[mixed.edge_labels]
+        node_labels=np.array(["a", "b", "c"])[mixed.node_labels],
+        edge_labels=np.array(["x", "y", "z"])[mixed.edge_labels],
     )
     spread = mixed.replace(node_labels=mixed.node_labels * 1000 - 70, edge_labels=mixed.edge_labels**3 - 4)
     for renamed in (words, spread):

@@ -8,12 +8,12 @@ import math
 
 import numpy as np
 import pytest
+from tests import naive
+from tests.helpers import BACKENDS, to_batch
 
 from pwlr import engine
 from pwlr.method.diffusion import Grid, transition_matrix
 from pwlr.method.vectors import FeatureLayout, LayoutOptions, parse_k
-from tests import naive
-from tests.helpers import BACKENDS, to_batch
 
 # Nodes v1 to v4 are 0 to 3; the edges e12, e13, e14, e34.
 EXAMPLE = naive.Graph(
@@ -70,7 +70,7 @@ def test_one_normalized_weisfeiler_lehman_step(backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_heights_after_one_random_walk_step(backend):
-    """The fractions in the figure: 11/10, 181/140, 201/140, 1/7, added as e34, e12, e13, e14; the last closes a cycle."""
+    """The fractions in the figure; edges come as e34, e12, e13, e14, and the last one closes a cycle."""
     (row,) = engine.embed_grid(to_batch([EXAMPLE]), k1=[0], k2=[1], backend=backend)
     np.testing.assert_allclose(row.heights[0], [11 / 10, 181 / 140, 201 / 140, 1 / 7], rtol=1e-14)
     assert row.order[0].tolist() == [3, 0, 1, 2]

@@ -8,10 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-
-from pwlr import engine
-from pwlr.method.diffusion import MULTISCALE, Grid
-from pwlr.method.vectors import FeatureLayout, LayoutOptions
 from tests import naive
 from tests.helpers import (
     BACKENDS,
@@ -25,10 +21,14 @@ from tests.helpers import (
     to_graphs,
 )
 
+from pwlr import engine
+from pwlr.method.diffusion import MULTISCALE, Grid
+from pwlr.method.vectors import FeatureLayout, LayoutOptions
+
 HEIGHT_TOLERANCE = 1e-12  # of the largest node-feature norm
 VECTOR_TOLERANCE = 1e-9  # of the largest entry, or of that norm where all entries are nearly zero
 
-settings.register_profile("parity", settings.get_profile("default"), max_examples=200, derandomize=True)
+settings.register_profile("parity", settings.get_profile("default"), max_examples=100, derandomize=True)
 parity = settings(settings.get_profile("parity"))
 
 

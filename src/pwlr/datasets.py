@@ -225,6 +225,7 @@ def load_dataset(
     """
     if recipe not in RECIPES:
         raise OptionError(f"recipe={recipe!r} is not known: choose one of {', '.join(map(repr, RECIPES))}")
+    batch: GraphBatch | None
     path = _as_path(name)
     if path is not None:
         batch = read_tu(path)
@@ -471,6 +472,9 @@ def _fetch(url: str, target: Path, name: str, looked: str) -> None:
     try:
         pooch.HTTPDownloader(timeout=_TIMEOUT_SECONDS, chunk_size=1 << 16)(url, str(target), None)
     except OSError as error:  # the errors of requests are OSErrors too
+        response = getattr(error, "response", None)
+        if response is not None:
+            response.close()
         raise DatasetError(
             f"data set {name!r} is not on this machine{_similar(name)} and {url} could not be downloaded "
             f"({_reason(error)}); looked into {looked}: check name and connection, or put {name}.zip into a folder and "

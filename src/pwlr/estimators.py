@@ -20,6 +20,7 @@ from pwlr.graphs import GraphBatch
 from pwlr.io.convert import as_batch
 from pwlr.method.diffusion import Grid, check_steps
 from pwlr.method.features import EdgeWeights, NodeFeatures, resolve_node_features
+from pwlr.method.kinds import Survey
 from pwlr.method.vectors import (
     Accumulator,
     FeatureLayout,
@@ -27,7 +28,6 @@ from pwlr.method.vectors import (
     LayoutOptions,
     Representation,
     Stats,
-    Survey,
     Unseen,
     parse_k,
 )
@@ -77,7 +77,9 @@ class _GraphInput(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no
         return batch
 
     def _filtering(self) -> Filtering:
-        return Filtering(str(getattr(self, "node_features_", self.node_features)), self.edge_weights, self.p, backend=self.backend)
+        return Filtering(
+            str(getattr(self, "node_features_", self.node_features)), self.edge_weights, self.p, backend=self.backend
+        )
 
 
 def _width(batch: GraphBatch) -> int:

@@ -56,6 +56,7 @@ _LEAF = -1  # child and feature marks as scikit-learn writes them
 _UNDEFINED = -2
 _TIE = np.float32(1e-7)  # neighbouring values no further apart are tied; the sum is taken in float32
 _EPSILON = np.finfo(np.float64).eps  # purer nodes are leaves
+_NEAR = int(os.environ.get('NEAR','128'))
 _LISTED = 64  # nodes of at least this many rows may use the lists of non-zero entries
 # Products of three row counts are formed in int64 by the split search; this many rows keep them far from overflow.
 _MAX_ROWS = 1 << 20
@@ -64,7 +65,7 @@ _MAX_ROWS = 1 << 20
 class _Columns(NamedTuple):
     """The training matrix as ranks; see `_rank_columns`."""
 
-    ranks: Any  # (d, n): rank of each value among the distinct values of its column
+    ranks: Any  # (2 d n,): rank of each value among the distinct ones of its column; column by column, then row by row
     levels: Any  # the distinct values of all columns, ascending, float32
     level_ptr: Any  # (d + 1,)
     close: Any  # (d,): some neighbouring distinct values count as tied
@@ -352,46 +353,46 @@ def _groups_by_list(
         size += _U1
     group_rank[zero_slot] = zero_rank
     group_sum[zero_slot] = total - seen
-    if total == seen:  # no zero in this node
-        for k in range(zero_slot + 1, np.int64(size)):
-            group_rank[k - 1] = group_rank[k]
-            group_sum[k - 1] = group_sum[k]
-        size -= _U1
-    return np.int64(size)
+    empty = np.int64(total == seen)  # no zero in this node: close the gap
+    for k in range(zero_slot, np.int64(size) - empty):
+        group_rank[k] = group_rank[k + empty]
+        group_sum[k] = group_sum[k + empty]
+    return np.int64(size) - empty
 
 
 @_kernel
-def _groups_by_bins(ranks, feature, rows, sums, start, end, span, bins, bitmap, group_rank, group_sum):
+def _groups_by_bins(ranks, origin, stride, rows, sums, start, end, shift, bins, bitmap, group_rank, group_sum):
     """Class sums per distinct rank by counting, ascending; packed sums only.
 
     Even and odd rows count into bins and bitmaps of their own: neighbours often share a rank, and the second addition
-    would wait for the first. A bit of `summary` says that `span` words of the bitmaps are worth a look. Unsigned
+    would wait for the first. A bit of `summary` says that 2**`shift` words of the bitmaps are worth a look. Unsigned
     numbers throughout: numba would check signed indices for being negative.
     """
-    f, p, stop = np.uint64(feature), np.uint64(start), np.uint64(end)
-    wide = np.uint64(span)
+    at, step, p, stop = np.uint64(origin), np.uint64(stride), np.uint64(start), np.uint64(end)
+    by = np.uint64(shift)
     summary = _U0
     if (stop - p) & _U1:
-        rank = np.uint64(ranks[f, rows[p]])
+        rank = np.uint64(ranks[at + step * np.uint64(rows[p])])
         word = rank >> _U6
         bins[rank << _U1] += sums[p]
         bitmap[word << _U1] |= _U1 << (rank & _U63)
-        summary |= _U1 << (word // wide)
+        summary |= _U1 << (word >> by)
         p += _U1
     while p < stop:
-        rank, other = np.uint64(ranks[f, rows[p]]), np.uint64(ranks[f, rows[p + _U1]])
+        rank = np.uint64(ranks[at + step * np.uint64(rows[p])])
+        other = np.uint64(ranks[at + step * np.uint64(rows[p + _U1])])
         word, other_word = rank >> _U6, other >> _U6
         bins[rank << _U1] += sums[p]
         bins[(other << _U1) + _U1] += sums[p + _U1]
         bitmap[word << _U1] |= _U1 << (rank & _U63)
         bitmap[(other_word << _U1) + _U1] |= _U1 << (other & _U63)
-        summary |= (_U1 << (word // wide)) | (_U1 << (other_word // wide))
+        summary |= (_U1 << (word >> by)) | (_U1 << (other_word >> by))
         p += _U2
     size = _U0
     while summary != _U0:
         block = _trailing_zeros(summary)
         summary &= summary - _U1
-        for word in range(block * wide, (block + _U1) * wide):
+        for word in range(block << by, (block + _U1) << by):
             even = word << _U1
             present = bitmap[even] | bitmap[even + _U1]
             bitmap[even] = _U0
@@ -409,11 +410,12 @@ def _groups_by_bins(ranks, feature, rows, sums, start, end, span, bins, bitmap, 
 
 
 @_kernel
-def _groups_unpacked(ranks, feature, rows, sums, start, end, words, bins, bitmap, group_rank, group_sum):
+def _groups_unpacked(ranks, origin, stride, rows, sums, start, end, words, bins, bitmap, group_rank, group_sum):
     """As `_groups_by_bins` for one sum per class; `sums` holds the class above the weight."""
+    at, step = np.uint64(origin), np.uint64(stride)
     top = np.int64(0)
     for p in range(start, end):
-        rank = np.int64(ranks[feature, rows[p]])
+        rank = np.int64(ranks[at + step * np.uint64(rows[p])])
         bins[rank * words + (sums[p] >> 32)] += sums[p] & 0xFFFFFFFF
         bitmap[rank >> 6] |= _U1 << np.uint64(rank & 63)
         top = max(top, rank >> 6)
@@ -433,12 +435,12 @@ def _groups_unpacked(ranks, feature, rows, sums, start, end, words, bins, bitmap
 
 
 @_kernel
-def _varies(ranks, feature, rows, start, end, levels, base, close):
+def _varies(ranks, origin, stride, rows, start, end, levels, base, close):
     """Whether a column is more than a tie wide in the node."""
-    f = np.uint64(feature)
-    low = high = np.int64(ranks[f, rows[start]])
+    at, step = np.uint64(origin), np.uint64(stride)
+    low = high = np.int64(ranks[at + step * np.uint64(rows[start])])
     for p in range(np.uint64(start + 1), np.uint64(end)):
-        rank = np.int64(ranks[f, rows[p]])
+        rank = np.int64(ranks[at + step * np.uint64(rows[p])])
         if rank < low or rank > high:
             low = min(low, rank)
             high = max(high, rank)
@@ -526,13 +528,13 @@ def _scan_many(levels, base, close, size, bits, words, best, scratch):
 
 
 @_kernel
-def _partition(ranks, feature, last_left, rows, sums, spare_rows, spare_sums, place, start, end):
+def _partition(ranks, origin, stride, last_left, rows, sums, spare_rows, spare_sums, place, start, end):
     """Move the rows with a rank of at most `last_left` to the front; returns where the others begin."""
-    f, middle, kept = np.uint64(feature), np.uint64(start), _U0
+    at, step, middle, kept = np.uint64(origin), np.uint64(stride), np.uint64(start), _U0
     for p in range(np.uint64(start), np.uint64(end)):  # no branch: both places are written, one pointer moves
         row = rows[p]
         weight = sums[p]
-        goes_right = np.uint64(np.int64(ranks[f, row]) > last_left)
+        goes_right = np.uint64(np.int64(ranks[at + step * np.uint64(row)]) > last_left)
         rows[middle] = row
         sums[middle] = weight
         spare_rows[kept] = row
@@ -615,6 +617,9 @@ def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, ba
     totals = scratch.totals
     lefts, rights = nodes.left, nodes.right
     n_classes = totals.shape[0]
+    n = y.shape[0]
+    d = features.shape[0]
+    by_row = n * d
     n_rows = _start_tree(seed, bootstrap, y, bits, words, scratch)
     state = _splitter_seed(seed, scratch.twister)
     squares = np.int64(0)
@@ -650,6 +655,9 @@ def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, ba
         if end - start < 2 or impurity <= _EPSILON:
             continue
 
+        # Few rows are read where a row lies together and stays in the cache for the whole subtree.
+        near = end - start <= _NEAR
+        stride = d if near else 1
         undrawn_end = features.shape[0]
         visited = 0
         new = 0  # constants found here
@@ -670,11 +678,12 @@ def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, ba
             at += new
             feature = np.int64(features[at])
             low = level_ptr[feature]
+            origin = by_row + feature if near else feature * n
             size = 0
             if level_ptr[feature + 1] - low == 1:
                 varies = False
             elif best == 0.0:  # pure on both sides: nothing can be better, but whether it varies steers the draws
-                varies = _varies(ranks, feature, rows, start, end, levels, low, close[feature])
+                varies = _varies(ranks, origin, stride, rows, start, end, levels, low, close[feature])
             else:
                 listed = list_ptr[feature + 1] - list_ptr[feature]
                 if words == 1 and end - start >= _LISTED and zero_ranks[feature] >= 0 and listed < end - start:
@@ -693,13 +702,15 @@ def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, ba
                         group_sum,
                     )
                 elif words == 1:
-                    span = (level_ptr[feature + 1] - low + 4095) >> 12
+                    shift = 0
+                    while level_ptr[feature + 1] - low > 4096 << shift:
+                        shift += 1
                     size = _groups_by_bins(
-                        ranks, feature, rows, sums, start, end, span, bins, bitmap, group_rank, group_sum
+                        ranks, origin, stride, rows, sums, start, end, shift, bins, bitmap, group_rank, group_sum
                     )
                 else:
                     size = _groups_unpacked(
-                        ranks, feature, rows, sums, start, end, words, bins, bitmap, group_rank, group_sum
+                        ranks, origin, stride, rows, sums, start, end, words, bins, bitmap, group_rank, group_sum
                     )
                 varies = size > 1
                 if varies and close[feature]:
@@ -747,8 +758,9 @@ def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, ba
         if gain + _EPSILON < 0.0:
             continue
         low = level_ptr[best_feature]
+        origin = by_row + best_feature if near else best_feature * n
         middle = _partition(
-            ranks, best_feature, found[0], rows, sums, scratch.spare_rows, scratch.spare_sums, place, start, end
+            ranks, origin, stride, found[0], rows, sums, scratch.spare_rows, scratch.spare_sums, place, start, end
         )
         nodes.feature[node] = best_feature
         nodes.threshold[node] = np.float64(levels[low + found[0]]) / 2.0 + np.float64(levels[low + found[1]]) / 2.0
@@ -769,7 +781,8 @@ def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, ba
 @_kernel
 def _grow_trees(columns, y, n_classes, bits, n_candidates, seeds, bootstrap):
     """Grow one tree per seed; returns the nodes, the offsets of the trees and their depths."""
-    d, n = columns.ranks.shape
+    n = y.shape[0]
+    d = columns.close.shape[0]
     words = 1 if bits > 0 else n_classes
     widest = 1
     for f in range(d):
@@ -786,7 +799,7 @@ def _grow_trees(columns, y, n_classes, bits, n_candidates, seeds, bootstrap):
         place=np.empty(n, np.int32),
         sum_of=np.empty(n, np.int64),
         bins=np.zeros(widest * max(2, words), np.int64),
-        bitmap=np.zeros(2 * 64 * ((widest + 4095) >> 12), np.uint64),
+        bitmap=np.zeros(2 * 64 * ((widest >> 11) + 1), np.uint64),
         group_rank=np.empty(widest + 2, np.int64),
         group_sum=np.empty((widest + 2) * words, np.int64),
         found=np.empty(2, np.int64),
@@ -1361,8 +1374,11 @@ def _grow_twin(task: _Task) -> Forest:
     n_classes = len(task.classes)
     model = task.model
     seeds = np.random.RandomState(model.random_state).randint(_MAX_SEED, size=model.n_estimators).astype(np.int64)
-    ranks = np.empty((d, n), dtype=np.uint16 if n < 1 << 16 else np.int32)
-    columns = _Columns(ranks, *_rank_columns(np.ascontiguousarray(task.X.T), ranks))
+    ranks = np.empty((2, d * n), dtype=np.uint16 if n < 1 << 16 else np.int32)
+    by_column = ranks[0].reshape(d, n)
+    levels = _rank_columns(np.ascontiguousarray(task.X.T), by_column)
+    ranks[1].reshape(n, d)[...] = by_column.T
+    columns = _Columns(ranks.reshape(-1), *levels)
     bits = 32 if n_classes <= 2 else n.bit_length()
     bits = bits if bits * n_classes < 64 + (n_classes == 2) else 0
     candidates = task.n_candidates()

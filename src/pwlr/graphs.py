@@ -622,10 +622,10 @@ def _unboxed(array: NDArray[Any], what: str) -> NDArray[Any]:
         )
     if are_strings.any():
         return array.astype(str)
-    try:
-        return np.array(array.tolist() if len(array) else [], dtype=None if len(array) else np.int64)
-    except OverflowError:
-        raise GraphFormatError(f"a {what} label does not fit a 64-bit integer: use strings") from None
+    unboxed = np.array(array.tolist() if len(array) else [], dtype=None if len(array) else np.int64)
+    if unboxed.dtype.kind == "O":
+        raise GraphFormatError(f"a {what} label does not fit a 64-bit integer: use strings")
+    return unboxed
 
 
 def as_attributes(values: Any, what: str) -> FloatArray:
@@ -821,8 +821,10 @@ def _concatenate(batches: list[GraphBatch]) -> GraphBatch:
         "weights": np.concatenate([batch.weights for batch in batches]),
         "name": batches[0].name if len({batch.name for batch in batches}) == 1 else "",
     }
-    for field in (*_PER_NODE, *_PER_EDGE, *_PER_GRAPH):
-        fields[field] = _joined_companion([getattr(batch, field) for batch in batches], field)
+    for names, count in ((_PER_NODE, "n_nodes"), (_PER_EDGE, "n_edges"), (_PER_GRAPH, "n_graphs")):
+        counts = [getattr(batch, count) for batch in batches]
+        for field in names:
+            fields[field] = _joined_companion([getattr(batch, field) for batch in batches], counts, field)
     for field in ("node_label_names", "edge_label_names"):
         fields[field] = _joined_names([getattr(batch, field) for batch in batches])
     return _trusted(fields)
@@ -832,23 +834,24 @@ def _joined_pointer(pointers: list[IntArray]) -> IntArray:
     return np.concatenate([[0], np.cumsum(np.concatenate([np.diff(pointer) for pointer in pointers]))])
 
 
-def _joined_companion(parts: list[NDArray[Any] | None], field: str) -> NDArray[Any] | None:
-    """Join labels, attributes, y or ids; all batches have them, of one type, or none has."""
-    present = [part for part in parts if part is not None]
+def _joined_companion(parts: list[NDArray[Any] | None], counts: list[int], field: str) -> NDArray[Any] | None:
+    """Join labels, attributes, y or ids; all batches that have something to carry them do, in one type, or none does."""
+    filled = [part for part, count in zip(parts, counts, strict=True) if count]
+    present = [part for part in filled if part is not None]
     if not present:
-        return None
-    if len(present) < len(parts):
-        without = next(i for i, part in enumerate(parts) if part is None)
+        return next((part for part in parts if part is not None), None) if not filled else None
+    if len(present) < len(filled):
+        without = next(i for i, (part, count) in enumerate(zip(parts, counts, strict=True)) if count and part is None)
         raise GraphFormatError(
             f"batch {without} has no {field} but another has: give {field} to all of them or to none"
         )
-    kinds = {part.dtype.kind for part in present if len(part)}
+    kinds = {part.dtype.kind for part in present}
     if len(kinds) > 1 and "U" in kinds:
         raise GraphFormatError(f"{field} are strings in one batch and numbers in another: make them one type")
     if len({part.shape[1:] for part in present}) > 1:
         widths = sorted({part.shape[1] for part in present})
         raise GraphFormatError(f"{field} have {widths[0]} columns in one batch and {widths[-1]} in another")
-    return np.concatenate([part for part in present if len(part)] or present[:1])
+    return np.concatenate(present)
 
 
 def _joined_names(parts: list[Mapping[int, str] | None]) -> dict[int, str] | None:

@@ -33,6 +33,12 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _CACHE = os.environ.get("PWLR_NUMBA_CACHE", "1").lower() not in {"0", "false", "no", "off"}
 
+_OVERTAKEN, _UNCLEAR, _GIVEN_UP = 1, 2, 4
+"""What happened while an order was mended: an H1 edge overtook an H0 edge, ties lie close to others, much has moved."""
+
+_NO_SIGN = (1 << 62) - 1
+"""``index & _NO_SIGN`` tells the compiler that an index is not negative: counting from the end costs it twice the time."""
+
 _LIMIT = -1
 """What stands for infinitely many steps inside kernels."""
 
@@ -48,15 +54,15 @@ class _Shard(NamedTuple):
     edge_ptr: NDArray[np.int64]
     panel_ptr: NDArray[np.int64]  # where the panels of each graph begin in X and Z
     arc_ptr: NDArray[np.int64]  # by node: its entries in M, its own among them; the same for M^T
-    forth_near: NDArray[np.int32]  # by entry of M: where that neighbour stands
+    forth_near: NDArray[np.uint32]  # by entry of M: where that neighbour stands
     forth: NDArray[np.float64]
-    back_near: NDArray[np.int32]  # the same for M^T
+    back_near: NDArray[np.uint32]  # the same for M^T
     back: NDArray[np.float64]
-    head: NDArray[np.int32]  # by edge: where its ends stand
-    tail: NDArray[np.int32]
+    head: NDArray[np.uint32]  # by edge: where its ends stand
+    tail: NDArray[np.uint32]
     rank: NDArray[np.int32]
     pi: NDArray[np.float64]
-    component: NDArray[np.int32]  # where the first node of a node's component stands
+    component: NDArray[np.uint32]  # where the first node of a node's component stands
     trees: NDArray[np.int64]  # by graph: the number of H0 edges, nodes less components
 
 
@@ -70,19 +76,17 @@ def rows(work: Prepared, grid: Grid, *, p: float = 1.0, tie_tol: float = TIE_TOL
     Z = X.copy()
     graph = np.repeat(np.arange(len(work.edge_ptr) - 1), np.diff(work.edge_ptr))
     # Where sorting starts from: before the first row by rank, then the order at the first k2 of the row before.
-    start = (np.lexsort((work.tie_rank, graph)) - work.edge_ptr[graph]).astype(np.int32)
-    n_edges, done = len(work.edges), 0.0
+    start = (np.lexsort((work.tie_rank, graph)) - work.edge_ptr[graph]).astype(np.uint32)
+    done = 0.0
     for k1, k2_values in grid.rows:
         if math.isinf(k1):
-            Z[:] = X
-            _wl_steps(shard, Z, _LIMIT)
+            Z, steps = X.copy(), _LIMIT
         else:
-            _wl_steps(shard, Z, int(k1 - done))
-            done = k1
-        height = np.empty((len(k2_values), n_edges))
-        order = np.empty((len(k2_values), n_edges), dtype=np.int32)
-        closes = np.empty((len(k2_values), n_edges), dtype=np.bool_)
-        _row(shard, Z, _strides(k2_values), float(p), float(tie_tol), start, height.reshape(-1), order.reshape(-1), closes.reshape(-1))
+            steps, done = int(k1 - done), k1
+        shape = len(k2_values), len(work.edges)
+        height, order, closes = np.empty(shape), np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.bool_)
+        flat = height.reshape(-1), order.reshape(-1), closes.reshape(-1)
+        _row(shard, steps, _strides(k2_values), float(p), float(tie_tol), Z, start, *flat)
         yield EventRow(k1, k2_values, height, order, closes)
 
 
@@ -105,8 +109,8 @@ def _shard(work: Prepared) -> _Shard:
     roots = np.unique(component, return_index=True)[1]
     components = np.diff(np.searchsorted(np.sort(roots), work.node_ptr))
 
-    def place(nodes: NDArray[Any]) -> NDArray[np.int32]:
-        return (4 * (nodes - first[nodes])).astype(np.int32)
+    def place(nodes: NDArray[Any]) -> NDArray[np.uint32]:
+        return np.asarray(4 * (nodes - first[nodes]), dtype=np.uint32)
 
     shard = _Shard(
         node_ptr=work.node_ptr,
@@ -157,19 +161,25 @@ def _panels(work: Prepared, panel_ptr: NDArray[np.int64]) -> NDArray[np.float64]
 
 @_kernel
 def _multiply(shard: Any, g: Any, near: Any, values: Any, Y: Any, T: Any) -> None:
-    """T = M Y for the panels of one graph, or T = M^T Y, as `near` and `values` say."""
+    """Y = M Y for the panels of one graph, or Y = M^T Y, as `near` and `values` say; T is scratch."""
     first, n = shard.node_ptr[g], shard.node_ptr[g + 1] - shard.node_ptr[g]
-    for panel in range(0, shard.panel_ptr[g + 1] - shard.panel_ptr[g], max(4 * n, 1)):
+    size = shard.panel_ptr[g + 1] - shard.panel_ptr[g]
+    for panel in range(0, size, max(4 * n, 1)):
+        a = shard.arc_ptr[first] & _NO_SIGN
         for v in range(n):
             t0 = t1 = t2 = t3 = 0.0
-            for a in range(shard.arc_ptr[first + v], shard.arc_ptr[first + v + 1]):
-                there, value = panel + near[a], values[a]
+            stop = shard.arc_ptr[first + v + 1] & _NO_SIGN
+            while a < stop:
+                there, value = (panel + near[a]) & _NO_SIGN, values[a]
                 t0 += value * Y[there]
                 t1 += value * Y[there + 1]
                 t2 += value * Y[there + 2]
                 t3 += value * Y[there + 3]
-            here = panel + 4 * v
+                a += 1
+            here = (panel + 4 * v) & _NO_SIGN
             T[here], T[here + 1], T[here + 2], T[here + 3] = t0, t1, t2, t3
+    for i in range(size):
+        Y[i] = T[i]
 
 
 @_kernel
@@ -190,154 +200,132 @@ def _to_the_limit(shard: Any, g: Any, walk: Any, Y: Any, sums: Any) -> None:
 
 
 @_kernel
-def _wl_steps(shard: Any, Z: Any, steps: Any) -> None:
-    """Z = M^steps Z."""
-    largest = 0
-    for g in range(len(shard.trees)):
-        largest = max(largest, shard.panel_ptr[g + 1] - shard.panel_ptr[g])
-    spare = np.empty(largest)
-    for g in range(len(shard.trees)):
-        own = Z[shard.panel_ptr[g] : shard.panel_ptr[g + 1]]
-        if steps == _LIMIT:
-            _to_the_limit(shard, g, False, own, spare)
-        for _ in range(steps):
-            _multiply(shard, g, shard.forth_near, shard.forth, own, spare)
-            own[:] = spare[: len(own)]
+def _copy(count: Any, source: Any, begin: Any, target: Any) -> None:
+    """target[:count] = source[begin : begin + count]; slices would take Numba seconds to compile."""
+    for i in range(count):
+        target[i] = source[(begin + i) & _NO_SIGN]
+
+
+@_kernel
+def _wl_steps(shard: Any, g: Any, steps: Any, Z: Any, Y: Any, T: Any) -> None:
+    """Z = M^steps Z for the panels of one graph; Y and T are scratch."""
+    first, size = shard.panel_ptr[g], shard.panel_ptr[g + 1] - shard.panel_ptr[g]
+    _copy(size, Z, first, Y)
+    if steps == _LIMIT:
+        _to_the_limit(shard, g, False, Y, T)
+    for _ in range(steps):
+        _multiply(shard, g, shard.forth_near, shard.forth, Y, T)
+    for i in range(size):
+        Z[(first + i) & _NO_SIGN] = Y[i]
 
 
 # -- heights -----------------------------------------------------------------------------------------------------------
 
 
 @_kernel
-def _heights_1(shard: Any, g: Any, Y: Any, h: Any, base: Any, norms: Any) -> Any:
-    """Fill the heights h[base:] of one graph's edges for p = 1 and return the largest norm of a node."""
-    edge, m = shard.edge_ptr[g], shard.edge_ptr[g + 1] - shard.edge_ptr[g]
-    n = shard.node_ptr[g + 1] - shard.node_ptr[g]
+def _heights_1(n: Any, m: Any, panels: Any, head: Any, tail: Any, Y: Any, h: Any) -> Any:
+    """Fill the heights of one graph's edges for p = 1 and return the largest norm of a node."""
     for e in range(m):
-        h[base + e] = 0.0
-    for v in range(n):
-        norms[v] = 0.0
-    for panel in range(0, shard.panel_ptr[g + 1] - shard.panel_ptr[g], max(4 * n, 1)):
-        for e in range(m):
-            u, v = panel + shard.head[edge + e], panel + shard.tail[edge + e]
-            total = h[base + e] + abs(Y[u] - Y[v])
+        total = 0.0
+        for panel in range(panels):
+            u, v = (4 * n * panel + head[e]) & _NO_SIGN, (4 * n * panel + tail[e]) & _NO_SIGN
+            total += abs(Y[u] - Y[v])
             total += abs(Y[u + 1] - Y[v + 1])
             total += abs(Y[u + 2] - Y[v + 2])
             total += abs(Y[u + 3] - Y[v + 3])
-            h[base + e] = total
-        for v in range(n):
-            u = panel + 4 * v
-            norms[v] = norms[v] + abs(Y[u]) + abs(Y[u + 1]) + abs(Y[u + 2]) + abs(Y[u + 3])
+        h[e] = total
     largest = 0.0
-    for v in range(n):
-        largest = max(largest, norms[v])
+    for node in range(n):
+        total = 0.0
+        for panel in range(panels):
+            u = (4 * (n * panel + node)) & _NO_SIGN
+            total = total + abs(Y[u]) + abs(Y[u + 1]) + abs(Y[u + 2]) + abs(Y[u + 3])
+        largest = max(largest, total)
     return largest
 
 
 @_kernel
-def _p_norm(Y: Any, u: Any, v: Any, panel: Any, end: Any, p: Any) -> Any:
+def _p_norm(Y: Any, u: Any, v: Any, n: Any, panels: Any, p: Any) -> Any:
     """|| Y[:, u] - Y[:, v] ||_p, or || Y[:, u] ||_p for v = -1; scaled, so that no power over- or underflows."""
     largest = 0.0
-    for start in range(0, end, panel):
-        for c in range(start, start + 4):
+    for panel in range(0, 4 * n * panels, 4 * n):
+        for c in range(panel, panel + 4):
             largest = max(largest, abs(Y[c + u] - Y[c + v] if v >= 0 else Y[c + u]))
     if p == np.inf or largest == 0.0:
         return largest
     total = 0.0
-    for start in range(0, end, panel):
-        for c in range(start, start + 4):
+    for panel in range(0, 4 * n * panels, 4 * n):
+        for c in range(panel, panel + 4):
             share = abs(Y[c + u] - Y[c + v] if v >= 0 else Y[c + u]) / largest
             total += share * share if p == 2.0 else share**p
     return largest * (math.sqrt(total) if p == 2.0 else total ** (1.0 / p))
 
 
 @_kernel
-def _heights_p(shard: Any, g: Any, Y: Any, p: Any, h: Any, base: Any) -> Any:
-    """Fill the heights h[base:] of one graph's edges for any p and return the largest norm of a node."""
-    edge, m = shard.edge_ptr[g], shard.edge_ptr[g + 1] - shard.edge_ptr[g]
-    panel, end = 4 * (shard.node_ptr[g + 1] - shard.node_ptr[g]), shard.panel_ptr[g + 1] - shard.panel_ptr[g]
+def _heights_p(n: Any, m: Any, panels: Any, head: Any, tail: Any, Y: Any, p: Any, h: Any) -> Any:
+    """Fill the heights of one graph's edges for any p and return the largest norm of a node."""
     for e in range(m):
-        h[base + e] = _p_norm(Y, shard.head[edge + e], shard.tail[edge + e], panel, end, p)
+        h[e] = _p_norm(Y, np.int64(head[e]), np.int64(tail[e]), n, panels, p)
     largest = 0.0
-    for u in range(0, panel, 4):
-        largest = max(largest, _p_norm(Y, u, -1, panel, end, p))
+    for u in range(0, 4 * n, 4):
+        largest = max(largest, _p_norm(Y, u, -1, n, panels, p))
     return largest
-
-
-@_kernel
-def _root(parent: Any, node: Any) -> Any:
-    """Return the representative of a node, halving the path to it."""
-    while parent[node] != node:
-        parent[node] = parent[parent[node]]
-        node = parent[node]
-    return node
 
 
 # -- the tie rule ------------------------------------------------------------------------------------------------------
 
 
 @_kernel
-def _in_order(rank: Any, h: Any, base: Any, x: Any, y: Any) -> Any:
+def _in_order(x: Any, y: Any, rank: Any, h: Any) -> Any:
     """Tell whether x goes before y inside a tie group: by rank, then height, then number."""
-    if rank[x] != rank[y]:
-        return rank[x] < rank[y]
-    if h[base + x] != h[base + y]:
-        return h[base + x] < h[base + y]
-    return x < y
+    return (rank[x] < rank[y]) | ((rank[x] == rank[y]) & ((h[x] < h[y]) | ((h[x] == h[y]) & (x < y))))
 
 
 @_kernel
-def _still_in_order(m: Any, rank: Any, h: Any, base: Any, tolerance: Any, order: Any) -> Any:
-    """Tell at one look, without branches, that `order` is the rule's: all neighbours far apart, or tied and in order.
+def _mend(m: Any, rank: Any, h: Any, tolerance: Any, order: Any, closes: Any) -> Any:
+    """Bring an order that is nearly right to the rule's by insertion; return what happened, a sum of the flags below.
 
-    Ties that lie so close keep every group narrower than the tolerance, and gaps of three tolerances cannot be bridged.
-    False may just mean that a closer look is needed.
+    Neighbours are clearly right if they are far apart, or close and in order: ties so close keep every group narrower
+    than the tolerance, and nothing bridges a gap of three tolerances. If all are, this is the order.
     """
     far, close = 3.0 * tolerance, tolerance / m
-    good = True
-    x = order[0]
+    happened, budget = 0, 8 * m + 64
     for i in range(1, m):
-        y = order[i]
-        gap = h[base + y] - h[base + x]
-        by_height = (gap > 0.0) | ((gap == 0.0) & (x < y))
-        tied = (abs(gap) <= close) & ((rank[x] < rank[y]) | ((rank[x] == rank[y]) & by_height))
-        good &= (gap > far) | tied
-        x = y
-    return good
-
-
-@_kernel
-def _insertion_sort(m: Any, rank: Any, h: Any, base: Any, tolerance: Any, order: Any, closes: Any) -> Any:
-    """Mend an order that is nearly right; return 1 if an H1 edge overtook an H0 edge, 0 if not, -1 if given up."""
-    overtaken, budget = 0, 8 * m + 64
-    for i in range(1, m):
-        x = order[i]
-        height = h[base + x]
-        j = i
+        x, y = order[i], order[i - 1]
+        gap = h[x] - h[y]
+        if (gap > far) | ((abs(gap) <= close) & _in_order(y, x, rank, h)):
+            continue
+        height, j = h[x], i
         while j > 0:
             y = order[j - 1]
-            gap = h[base + y] - height
-            if gap < -tolerance or (gap <= tolerance and not _in_order(rank, h, base, x, y)):
+            gap = h[y] - height
+            if gap < -tolerance or (gap <= tolerance and not _in_order(x, y, rank, h)):
                 break
-            overtaken |= closes[x] & ~closes[y]
+            happened |= closes[x] & ~closes[y]
             order[j] = y
             j -= 1
         order[j] = x
+        if j > 0:
+            gap = height - h[order[j - 1]]
+            if not (gap > far or abs(gap) <= close):
+                happened |= _UNCLEAR
+        if j < i:
+            gap = h[order[j + 1]] - height
+            if not (gap > far or abs(gap) <= close):
+                happened |= _UNCLEAR
         budget -= i - j
         if budget < 0:
-            return -1
-    return overtaken
+            return happened | _GIVEN_UP
+    return happened
 
 
 @_kernel
-def _groups_are_clear(m: Any, h: Any, base: Any, tolerance: Any, order: Any) -> Any:
+def _groups_are_clear(m: Any, h: Any, tolerance: Any, order: Any) -> Any:
     """Tell whether runs of neighbours within the tolerance are the rule's groups: narrow, and wide apart."""
-    if m == 0:
-        return True
-    low = high = h[base + order[0]]
+    low = high = h[order[0]]
     below = -np.inf
     for i in range(1, m):
-        height = h[base + order[i]]
+        height = h[order[i]]
         if height - high > tolerance:
             low, high, below = height, height, high
         else:
@@ -348,14 +336,14 @@ def _groups_are_clear(m: Any, h: Any, base: Any, tolerance: Any, order: Any) -> 
 
 
 @_kernel
-def _merge_sort(first: Any, last: Any, rank: Any, h: Any, base: Any, grouped: Any, order: Any, spare: Any) -> None:
+def _merge_sort(first: Any, last: Any, rank: Any, h: Any, grouped: Any, order: Any, spare: Any) -> None:
     """Sort order[first:last] by height, or (grouped) by the order inside a tie group."""
     for start in range(first, last, 8):
         for i in range(start + 1, min(start + 8, last)):
             x, j = order[i], i
             while j > start:
                 y = order[j - 1]
-                if not (_in_order(rank, h, base, x, y) if grouped else h[base + x] < h[base + y]):
+                if not (_in_order(x, y, rank, h) if grouped else h[x] < h[y]):
                     break
                 order[j] = y
                 j -= 1
@@ -369,7 +357,7 @@ def _merge_sort(first: Any, last: Any, rank: Any, h: Any, base: Any, grouped: An
             i, j, k = start, middle, start
             while i < middle and j < stop:
                 x, y = spare[i], order[j]
-                if _in_order(rank, h, base, y, x) if grouped else h[base + y] < h[base + x]:
+                if _in_order(y, x, rank, h) if grouped else h[y] < h[x]:
                     order[k] = y
                     j += 1
                 else:
@@ -384,27 +372,34 @@ def _merge_sort(first: Any, last: Any, rank: Any, h: Any, base: Any, grouped: An
 
 
 @_kernel
-def _tie_order(m: Any, rank: Any, h: Any, base: Any, tolerance: Any, order: Any, spare: Any) -> None:
+def _tie_order(m: Any, rank: Any, h: Any, tolerance: Any, order: Any, spare: Any) -> None:
     """Apply the tie rule from scratch: sort by height, cut into groups, sort every group."""
-    _merge_sort(0, m, rank, h, base, False, order, spare)
+    _merge_sort(0, m, rank, h, False, order, spare)
     first = 0
     for i in range(1, m + 1):
-        if i == m or h[base + order[i]] - h[base + order[i - 1]] > tolerance:
+        if i == m or h[order[i]] - h[order[i - 1]] > tolerance:
             if i - first > 1:
-                _merge_sort(first, i, rank, h, base, True, order, spare)
+                _merge_sort(first, i, rank, h, True, order, spare)
             first = i
 
 
 @_kernel
-def _find_order(m: Any, rank: Any, h: Any, base: Any, tolerance: Any, order: Any, spare: Any, closes: Any) -> Any:
+def _find_order(m: Any, rank: Any, h: Any, tolerance: Any, order: Any, spare: Any, closes: Any) -> Any:
     """Bring `order` to the rule's; return whether the H0 edges may be others than before."""
-    if _still_in_order(m, rank, h, base, tolerance, order):
-        return False
-    overtaken = _insertion_sort(m, rank, h, base, tolerance, order, closes)
-    if overtaken >= 0 and _groups_are_clear(m, h, base, tolerance, order):
-        return overtaken == 1
-    _tie_order(m, rank, h, base, tolerance, order, spare)
-    return True
+    happened = _mend(m, rank, h, tolerance, order, closes)
+    if happened & _GIVEN_UP or (happened & _UNCLEAR and not _groups_are_clear(m, h, tolerance, order)):
+        _tie_order(m, rank, h, tolerance, order, spare)
+        return True
+    return happened & _OVERTAKEN != 0
+
+
+@_kernel
+def _root(parent: Any, node: Any) -> Any:
+    """Return the representative of a node, halving the path to it."""
+    while parent[node] != node:
+        parent[node] = parent[parent[node]]
+        node = parent[node]
+    return node
 
 
 @_kernel
@@ -432,44 +427,41 @@ def _add_edges(n: Any, m: Any, head: Any, tail: Any, trees: Any, order: Any, par
 
 @_kernel
 def _row(
-    shard: Any, Z: Any, strides: Any, p: Any, tie_tol: Any, start: Any, heights: Any, orders: Any, closing: Any
+    shard: Any, steps: Any, strides: Any, p: Any, tie_tol: Any, Z: Any, start: Any, heights: Any, orders: Any, closing: Any
 ) -> None:
-    """Walk all k2 of one k1, graph by graph, and fill heights, orders and flags; `start` is read and renewed."""
+    """Walk all k2 of one k1, graph by graph, and fill heights, orders and flags; Z and `start` are read and renewed."""
     largest, most_nodes, most_edges = 0, 0, 0
     for g in range(len(shard.trees)):
         largest = max(largest, shard.panel_ptr[g + 1] - shard.panel_ptr[g])
         most_nodes = max(most_nodes, shard.node_ptr[g + 1] - shard.node_ptr[g])
         most_edges = max(most_edges, shard.edge_ptr[g + 1] - shard.edge_ptr[g])
-    Y, S, norms = np.empty(largest), np.empty(largest), np.empty(4 * most_nodes)
-    parent, order, spare = np.empty(most_nodes, np.int32), np.empty(most_edges, np.int32), np.empty(most_edges, np.int32)
-    closes = np.empty(most_edges, np.int32)
+    Y, T, h = np.empty(largest), np.empty(max(largest, 4 * most_nodes)), np.empty(most_edges)
+    parent, closes = np.empty(most_nodes, np.uint32), np.empty(most_edges, np.uint8)
+    order, spare = np.empty(most_edges, np.uint32), np.empty(most_edges, np.uint32)
     for g in range(len(shard.trees)):
-        first, n = shard.node_ptr[g], shard.node_ptr[g + 1] - shard.node_ptr[g]
-        edge, m = shard.edge_ptr[g], shard.edge_ptr[g + 1] - shard.edge_ptr[g]
+        n, m = shard.node_ptr[g + 1] - shard.node_ptr[g], shard.edge_ptr[g + 1] - shard.edge_ptr[g]
         if m == 0:
             continue
-        panels = shard.panel_ptr[g]
-        for i in range(shard.panel_ptr[g + 1] - panels):
-            Y[i] = Z[panels + i]
-        for e in range(m):
-            order[e] = start[edge + e]
-            closes[e] = 0
+        _wl_steps(shard, g, steps, Z, Y, T)
+        edge, size = shard.edge_ptr[g], shard.panel_ptr[g + 1] - shard.panel_ptr[g]
         rank, head, tail = shard.rank[edge : edge + m], shard.head[edge : edge + m], shard.tail[edge : edge + m]
+        for e in range(m):
+            order[e], closes[e] = start[edge + e], 0
         for k in range(len(strides)):
             if strides[k] == _LIMIT:
-                for i in range(shard.panel_ptr[g + 1] - panels):
-                    Y[i] = Z[panels + i]
-                _to_the_limit(shard, g, True, Y, norms)
+                _copy(size, Z, shard.panel_ptr[g], Y)
+                _to_the_limit(shard, g, True, Y, T)
             for _ in range(strides[k]):
-                _multiply(shard, g, shard.back_near, shard.back, Y, S)
-                Y, S = S, Y
-            base = k * len(start) + edge
-            norm = _heights_1(shard, g, Y, heights, base, norms) if p == 1.0 else _heights_p(shard, g, Y, p, heights, base)
-            if _find_order(m, rank, heights, base, tie_tol * norm, order, spare, closes) or k == 0:
+                _multiply(shard, g, shard.back_near, shard.back, Y, T)
+            panels = size // (4 * n)
+            norm = _heights_1(n, m, panels, head, tail, Y, h) if p == 1.0 else _heights_p(n, m, panels, head, tail, Y, p, h)
+            if _find_order(m, rank, h, tie_tol * norm, order, spare, closes) or k == 0:
                 _add_edges(n, m, head, tail, shard.trees[g], order, parent, closes)
+            base = (k * len(start) + edge) & _NO_SIGN
+            for i in range(m):
+                heights[base + i] = h[i]
+                orders[base + i] = edge + order[i]
+                closing[base + i] = closes[i] != 0
             if k == 0:
                 for i in range(m):
                     start[edge + i] = order[i]
-            for i in range(m):
-                orders[base + i] = edge + order[i]
-                closing[base + i] = closes[i] != 0

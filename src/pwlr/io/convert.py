@@ -67,10 +67,10 @@ def as_batch(graphs: Any) -> GraphBatch:
     kinds = [_kind_of(item) for item in items]
     for position, kind in enumerate(kinds):
         if kind is None:
-            raise GraphFormatError(f"graph {position} is {_a(items[position])}: {_ACCEPTED}")
+            raise GraphFormatError(f"graph {position} is {_a(type(items[position]).__name__)}: {_ACCEPTED}")
         if kind != kinds[0]:
             raise GraphFormatError(
-                f"graph {position} is a {_KIND_WORDS[kind]} but graph 0 is a {_KIND_WORDS[kinds[0] or '']}: "
+                f"graph {position} is {_a(_KIND_WORDS[kind])} but graph 0 is {_a(_KIND_WORDS[kinds[0] or ''])}: "
                 "give graphs of one kind, or convert each kind and join them with GraphBatch.concatenate"
             )
     return _DOORS[kinds[0] or ""](items)
@@ -95,7 +95,7 @@ def _items(graphs: Any) -> list[Any]:
     if kind is not None and not (kind == "grakel" and _may_be_edge_lists(graphs)):
         raise GraphFormatError(f"this is a single {_KIND_WORDS[kind]}: wrap it in a list, [graph]")
     if isinstance(graphs, str | bytes | Mapping) or not isinstance(graphs, Iterable):
-        raise GraphFormatError(f"graphs are {_a(graphs)}: {_ACCEPTED}")
+        raise GraphFormatError(f"graphs are {_a(type(graphs).__name__)}: {_ACCEPTED}")
     return list(graphs)
 
 
@@ -104,9 +104,9 @@ def _is_object_array(graphs: Any) -> bool:
     return isinstance(graphs, np.ndarray) and graphs.dtype.kind == "O"
 
 
-def _a(item: Any) -> str:
-    name = type(item).__name__
-    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
+def _a(words: str) -> str:
+    """Words with their article; ndarray is spoken with a vowel."""
+    return f"an {words}" if words[:1].lower() in "aeiou" or words.startswith("nd") else f"a {words}"
 
 
 def _kind_of(item: Any) -> str | None:
@@ -505,7 +505,7 @@ def _all_of_kind(graphs: Any, kind: str) -> list[Any]:
     items = _items(graphs)
     for position, item in enumerate(items):
         if _kind_of(item) != kind:
-            raise GraphFormatError(f"graph {position} is {_a(item)}, not a {_KIND_WORDS[kind]}")
+            raise GraphFormatError(f"graph {position} is {_a(type(item).__name__)}, not {_a(_KIND_WORDS[kind])}")
     return items
 
 
@@ -760,13 +760,18 @@ def _is_grakel_list(item: Any) -> bool:
     """Whether this is ``[edges, node labels, edge labels]`` or the start of it."""
     if not isinstance(item, list | tuple) and not (_is_object_array(item) and item.ndim == 1):
         return False
-    if not 1 <= len(item) <= 3 or not all(part is None or isinstance(part, Mapping) for part in item[1:]):
+    if not 1 <= len(item) <= 3 or not all(part is None or _is_mapping(part) for part in item[1:]):
         return False
     edges = item[0]
     if isinstance(edges, list | tuple) and all(isinstance(edge, tuple) and len(edge) in (2, 3) for edge in edges):
         return True
     # A list of nothing but one matrix is SciPy's, not GraKeL's.
-    return isinstance(edges, Mapping | set | frozenset) or (len(item) > 1 and _is_matrix(edges))
+    return isinstance(edges, set | frozenset) or _is_mapping(edges) or (len(item) > 1 and _is_matrix(edges))
+
+
+def _is_mapping(part: Any) -> bool:
+    """Whether this is a dictionary; SciPy's matrices of one format are dictionaries as well."""
+    return isinstance(part, Mapping) and not sp.issparse(part)
 
 
 def _may_be_edge_lists(graphs: Any) -> bool:
@@ -810,7 +815,7 @@ class _GrakelArcs:
     """Arcs between nodes under their own names."""
 
     pairs: list[tuple[Hashable, Hashable]]
-    weights: list[Any] | None = None
+    weights: Any
     nodes: Sequence[Hashable] = ()  # that may have no arc
     is_matrix: bool = False
 
@@ -824,14 +829,13 @@ def _grakel_arcs(edges: Any, position: int) -> _GrakelArcs:
         if all(isinstance(key, tuple) and len(key) == 2 and np.isscalar(value) for key, value in edges.items()):
             return _GrakelArcs(list(edges), list(edges.values()))
         pairs = [(u, v) for u, targets in edges.items() for v in targets]
-        weighted = all(isinstance(targets, Mapping) for targets in edges.values())
-        weights = [weight for targets in edges.values() for weight in targets.values()] if weighted else None
+        weights = [targets[v] if isinstance(targets, Mapping) else 1.0 for targets in edges.values() for v in targets]
         return _GrakelArcs(pairs, weights, list(edges))
     triples = [tuple(edge) for edge in edges]
     weighted = any(len(edge) == 3 for edge in triples)
     if any(len(edge) != (3 if weighted else 2) for edge in triples):
         raise GraphFormatError(f"graph {position}: edges must all be (u, v) or all be (u, v, weight)")
-    return _GrakelArcs([edge[:2] for edge in triples], [edge[2] for edge in triples] if weighted else None)
+    return _GrakelArcs([edge[:2] for edge in triples], [edge[2] if weighted else 1.0 for edge in triples])
 
 
 def _is_matrix(edges: Any) -> bool:

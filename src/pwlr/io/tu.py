@@ -52,6 +52,7 @@ _MAX_RATIO = 200
 
 _WHOLE = re.compile(rb"\s*[+-]?[0-9]+\s*")
 _DECIMAL = re.compile(rb"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+_FRACTION = re.compile(rb"\.|[0-9][eE]")
 _COLUMNS_OF_LABELS = re.compile(r"[+-]?[0-9]+(,[+-]?[0-9]+)*")
 _COMMA, _NEWLINE, _SPACE, _PLUS, _MINUS, _POINT, _ZERO, _NINE = b",\n +-.09"
 
@@ -376,8 +377,8 @@ def _targets(texts: Mapping[str, _Text]) -> tuple[NDArray[Any] | None, int | Non
     labels = _labels(texts["graph_labels"], whole=False)
     if n_graphs not in (None, len(labels)):
         raise GraphFormatError(
-            f"{texts['graph_labels'].name} has {len(labels)} lines but {texts['graph_attributes'].name} has {n_graphs}: "
-            "both must have one for each graph"
+            f"{texts['graph_labels'].name} has {len(labels)} lines but {texts['graph_attributes'].name} has "
+            f"{n_graphs}: both must have one for each graph"
         )
     return labels, len(labels)
 
@@ -447,7 +448,7 @@ def _arcs(file: _Text, indicator: IntArray) -> IntArray:
 
 def _labels(file: _Text, *, whole: bool = True) -> NDArray[Any]:
     """Labels as integers; several columns as text; where `whole` does not matter, fractions as they are."""
-    fractions = any(sign in file.text for sign in (b".", b"e", b"E"))
+    fractions = _FRACTION.search(file.text) is not None
     table = _table(file, np.float64 if fractions else np.int64)
     if fractions:
         rounded = np.abs(table) < 2**53

@@ -79,6 +79,8 @@ def resolve_node_features(batch: GraphBatch, option: str) -> str:
 def node_features(batch: GraphBatch, option: str = "auto") -> Features:
     """Return X: one-hot labels, attributes as they are, both side by side, one-hot degrees, or a constant 1."""
     chosen = resolve_node_features(batch, option)
+    if batch.n_nodes == 0:
+        return Features(None, None)
     for what, options in (("labels", ("labels", "both")), ("attributes", ("attributes", "both"))):
         if chosen in options and getattr(batch, f"node_{what}") is None:
             raise OptionError(
@@ -108,6 +110,8 @@ def edge_weights(batch: GraphBatch, option: EdgeWeights = "given") -> NDArray[np
     over it, ``"label"`` the integer edge label itself, ``"max-degree"`` max(deg u, deg v) with unweighted degrees. A
     mapping gives a weight for every edge label; a callable gets the batch and returns one weight for each edge.
     """
+    if batch.n_edges == 0:
+        return np.empty(0)
     if callable(option):
         weights = np.asarray(option(batch), dtype=np.float64)
         if weights.shape != (batch.n_edges,):

@@ -8,22 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from pwlr.errors import OptionError
 from pwlr.graphs import GraphBatch
 from pwlr.method.diffusion import Grid, random_walks, stationary, transition_matrix, weighted_degrees, wl_steps
-from pwlr.method.features import EdgeWeights, dense_codes, edge_weights, node_features
+from pwlr.method.features import EdgeWeights, edge_weights, node_features
+from pwlr.method.kinds import edge_kinds
 
 __all__ = [
     "TIE_TOL",
-    "EdgeKinds",
     "EventRow",
     "Prepared",
     "check_p",
-    "edge_kinds",
     "heights",
     "prepare",
     "rows",
@@ -57,20 +54,6 @@ class EventRow:
     heights: FloatArray
     order: NDArray[np.int32]
     closes_cycle: NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class EdgeKinds:
-    """The finest kind of every edge: both ends' degree and label, and the edge's own label.
-
-    Columns of `table`: lower degree, higher degree, label at the lower-degree end, label at the other end, edge label;
-    at equal degrees the lower label comes first. Labels stand there as codes in ascending order of their values (0
-    where the batch has none), so kinds compare like the values do.
-    """
-
-    table: NDArray[np.int64]
-    node_values: NDArray[Any]
-    edge_values: NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -149,30 +132,9 @@ def heights(Y: FloatArray, edges: NDArray[np.int32], p: float) -> FloatArray:
 # -- the tie rule ------------------------------------------------------------------------------------------------------
 
 
-def edge_kinds(batch: GraphBatch) -> EdgeKinds:
-    """Return the finest kind of every edge."""
-    node_values, node_code = _coded(batch.node_labels, batch.n_nodes)
-    edge_values, edge_code = _coded(batch.edge_labels, batch.n_edges)
-    degree, label = batch.degrees[batch.edges], node_code[batch.edges]
-    swap = (degree[:, 0] > degree[:, 1]) | ((degree[:, 0] == degree[:, 1]) & (label[:, 0] > label[:, 1]))
-    degree[swap], label[swap] = degree[swap, ::-1], label[swap, ::-1]
-    return EdgeKinds(np.column_stack([degree, label, edge_code]).astype(np.int64), node_values, edge_values)
-
-
-def _coded(labels: NDArray[Any] | None, count: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    if labels is None:
-        return np.empty(0, dtype=np.int64), np.zeros(count, dtype=np.int64)
-    values, codes = np.unique(labels, return_inverse=True)
-    return values, codes.reshape(-1).astype(np.int64)
-
-
 def tie_rank(batch: GraphBatch) -> NDArray[np.int32]:
     """Rank of every edge inside a tie group: ascending degree pair, then ascending finest kind."""
-    table = edge_kinds(batch).table
-    rank = np.zeros(len(table), dtype=np.int64)
-    for column in table.T:  # rank and column are dense codes below the number of edges or nodes: no overflow
-        rank = dense_codes(rank * (int(column.max(initial=0)) + 1) + column).astype(np.int64)
-    return rank.astype(np.int32)
+    return edge_kinds(batch).of_each.astype(np.int32)
 
 
 def tie_order(height: FloatArray, rank: NDArray[Any], tolerance: float) -> NDArray[np.int64]:
@@ -252,57 +214,3 @@ def _dense(work: Prepared) -> FloatArray:
     first_value = work.n_columns[graph] - n_values
     X[np.arange(n_nodes)[:, None], first_value[:, None] + np.arange(n_values)] = work.values
     return X
-
-
-# -- what can be told without any height -------------------------------------------------------------------------------
-
-
-def component_counts(batch: GraphBatch) -> NDArray[np.int64]:
-    """Number of connected components of every graph; so #H0 = nodes - components, and #H1 = edges - #H0."""
-    component = np.asarray(connected_components(batch.adjacency(), directed=False)[1])
-    # a component's nodes lie in one graph, so its first node names it once
-    first = np.unique(component, return_index=True)[1]
-    return np.bincount(batch.node_graph[first], minlength=batch.n_graphs)
-
-
-def bridges(batch: GraphBatch) -> NDArray[np.bool_]:
-    """Tell the edges that lie on no cycle; they are H0 edges whatever the heights.
-
-    A spanning tree is grown from one artificial root; every other edge then closes one cycle with the tree, whose tree
-    edges are found by climbing from both ends to where they meet, all such edges side by side.
-    """
-    if batch.n_edges == 0:
-        return np.zeros(0, dtype=bool)
-    parent, depth = _spanning_tree(batch)
-    u, v = batch.edges[:, 0], batch.edges[:, 1]
-    in_tree = (parent[u] == v) | (parent[v] == u)
-    on_cycle = np.zeros(len(parent), dtype=bool)  # of the tree edge from a node up to its parent
-    a, b = u[~in_tree].astype(np.int64), v[~in_tree].astype(np.int64)
-    while len(a):
-        a_moves, b_moves = depth[a] >= depth[b], depth[b] >= depth[a]
-        on_cycle[a[a_moves]] = on_cycle[b[b_moves]] = True
-        a, b = np.where(a_moves, parent[a], a), np.where(b_moves, parent[b], b)
-        apart = a != b
-        a, b = a[apart], b[apart]
-    lower_end = np.where(parent[u] == v, u, v)
-    return np.asarray(in_tree & ~on_cycle[lower_end])
-
-
-def _spanning_tree(batch: GraphBatch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Parent and depth of every node in breadth-first trees, all hung under one extra node at the end."""
-    n_nodes = batch.n_nodes
-    adjacency = batch.adjacency()
-    component = np.asarray(connected_components(adjacency, directed=False)[1])
-    tops = np.unique(component, return_index=True)[1]
-    hooks = sp.coo_array((np.ones(len(tops)), (np.full(len(tops), n_nodes), tops)), shape=(n_nodes + 1, n_nodes + 1))
-    grown = sp.csr_array(
-        (adjacency.data, adjacency.indices, np.append(adjacency.indptr, adjacency.indptr[-1])), shape=hooks.shape
-    )
-    parent = breadth_first_order(grown + hooks.tocsr(), n_nodes, directed=True)[1].astype(np.int64)
-    parent[n_nodes] = n_nodes
-    depth = (parent != np.arange(n_nodes + 1)).astype(np.int64)
-    above = parent
-    while (above != n_nodes).any():  # each round doubles how far `above` looks up
-        depth = depth + depth[above]
-        above = above[above]
-    return parent, depth

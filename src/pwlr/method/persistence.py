@@ -25,7 +25,7 @@ class Diagrams(Sequence[list[FloatArray]]):
 
     ``diagrams[i]`` is ``[H0, H1]`` of graph ``i``, each of shape (n_points, 2), as persim and ripser.py write them;
     ``diagrams.h0`` and ``diagrams.h1`` are lists over the graphs, as ``gudhi.representations`` takes them;
-    ``diagrams.to_giotto()`` is one padded array. Points with equal birth and death are kept, so that every edge is there.
+    ``diagrams.to_giotto()`` is one padded array. Points with equal birth and death are kept: every edge is there.
 
     Attributes
     ----------

@@ -1,15 +1,14 @@
 """`FeatureLayout`: which column stands for what (learnt without any diffusion), and the vectors that fill it.
 
-Fitting surveys the graphs once: list lengths, degree pairs, kinds of nodes and edges. Surveys of shards merge, so a
-layout can be learnt from a stream. Filling adds up heights edge by edge in the order of the edges, which makes a
-graph's vector the same bits in every batch.
+A layout comes from a survey of the fitted graphs; surveys of shards merge, so it can be learnt from a stream. Filling
+adds up heights edge by edge in the order of the edges, which makes a graph's vector the same bits in every batch.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
@@ -18,23 +17,30 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pwlr.errors import GraphFormatError, OptionError, UnseenError, UnseenWarning
+from pwlr.errors import OptionError, UnseenError, UnseenWarning
 from pwlr.graphs import GraphBatch
 from pwlr.method.diffusion import MULTISCALE, check_steps
-from pwlr.method.features import dense_codes
-from pwlr.method.filtration import EventRow, bridges, component_counts, edge_kinds
+from pwlr.method.filtration import EventRow
+from pwlr.method.kinds import (
+    KeptKinds,
+    LabelTypes,
+    Survey,
+    common_types,
+    component_counts,
+    edge_kinds,
+    label_types,
+    node_kinds,
+)
 
-__all__ = ["Accumulator", "FeatureLayout", "LayoutOptions", "Survey", "parse_k"]
+__all__ = ["Accumulator", "FeatureLayout", "LayoutOptions", "parse_k"]
 
 Homology = Literal["h0", "h1", "h0+h1"]
 Representation = Literal["typed", "sorted", "degree-pairs"]
 Stats = Literal["auto", "sum", "moments"]
 Unseen = Literal["warn", "ignore", "error"]
 Pair = tuple[float, float]
-Kind = tuple[Any, ...]
 
 _MOMENTS = ("count", "sum", "sumsq")
-_NODE_LEVELS, _EDGE_LEVELS = 2, 3
 
 
 # -- options -----------------------------------------------------------------------------------------------------------
@@ -110,202 +116,6 @@ def parse_k(k: Any) -> tuple[Pair, ...]:
     return checked
 
 
-# -- what a set of graphs shows ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Presence:
-    """Which kinds occur in which graphs: one (graph, kind) entry for each kind that a graph has."""
-
-    kinds: tuple[Kind, ...]
-    graph: NDArray[np.int64]
-    kind: NDArray[np.int64]
-
-    def merge(self, other: _Presence, n_graphs: int) -> _Presence:
-        """Append the graphs of another presence; `n_graphs` are here already."""
-        number = {kind: i for i, kind in enumerate(self.kinds)}
-        moved = np.array([number.setdefault(kind, len(number)) for kind in other.kinds], dtype=np.int64)
-        return _Presence(
-            tuple(number),
-            np.concatenate([self.graph, other.graph + n_graphs]),
-            np.concatenate([self.kind, moved[other.kind]]),
-        )
-
-
-@dataclass(frozen=True)
-class Survey:
-    """What the graphs of a fit show, without any diffusion; surveys of disjoint sets merge.
-
-    ``edges.kinds`` are the finest kinds as values ``(d_a, d_b, l_a, l_b, edge label)``; `on_cycle` tells which of them
-    stand on an edge that is not a bridge somewhere.
-    """
-
-    n_graphs: int
-    max_h0: int
-    max_h1: int
-    nodes: _Presence
-    edges: _Presence
-    on_cycle: frozenset[Kind]
-    label_types: tuple[str | None, str | None]
-    label_names: tuple[Mapping[Any, str], Mapping[Any, str]] = field(default=({}, {}))
-
-    @classmethod
-    def of(cls, batch: GraphBatch) -> Survey:
-        """Survey one batch."""
-        h0 = np.diff(batch.node_ptr) - component_counts(batch)
-        h1 = np.diff(batch.edge_ptr) - h0
-        node_kinds, node_kind = _node_kinds(batch)
-        kinds, kind = _edge_kinds(batch)
-        cyclic = np.unique(kind[~bridges(batch)])
-        return cls(
-            batch.n_graphs,
-            int(h0.max(initial=0)),
-            int(h1.max(initial=0)),
-            _presence(node_kinds, node_kind, batch.node_graph),
-            _presence(kinds, kind, batch.edge_graph),
-            frozenset(kinds[i] for i in cyclic),
-            _label_types(batch),
-            (dict(batch.node_label_names or {}), dict(batch.edge_label_names or {})),
-        )
-
-    def merge(self, other: Survey) -> Survey:
-        """Return the survey of both sets of graphs."""
-        if self.label_types != other.label_types:
-            raise GraphFormatError(
-                f"some graphs have {_say(self.label_types)}, others {_say(other.label_types)}: make them alike"
-            )
-        return Survey(
-            self.n_graphs + other.n_graphs,
-            max(self.max_h0, other.max_h0),
-            max(self.max_h1, other.max_h1),
-            self.nodes.merge(other.nodes, self.n_graphs),
-            self.edges.merge(other.edges, self.n_graphs),
-            self.on_cycle | other.on_cycle,
-            self.label_types,
-            ({**other.label_names[0], **self.label_names[0]}, {**other.label_names[1], **self.label_names[1]}),
-        )
-
-
-def _presence(kinds: list[Kind], kind: NDArray[np.int64], graph: NDArray[np.int64]) -> _Presence:
-    cell = np.unique(graph * max(len(kinds), 1) + kind)
-    return _Presence(tuple(kinds), cell // max(len(kinds), 1), cell % max(len(kinds), 1))
-
-
-def _label_types(batch: GraphBatch) -> tuple[str | None, str | None]:
-    words = {"U": "strings", "i": "integers"}
-    node, edge = (
-        None if labels is None else words[labels.dtype.kind] for labels in (batch.node_labels, batch.edge_labels)
-    )
-    return node, edge
-
-
-def _say(label_types: tuple[str | None, str | None]) -> str:
-    node, edge = (kind or "none" for kind in label_types)
-    return f"node labels: {node}, edge labels: {edge}"
-
-
-# -- kinds, as values --------------------------------------------------------------------------------------------------
-
-
-def _node_kinds(batch: GraphBatch) -> tuple[list[Kind], NDArray[np.int64]]:
-    """List the (degree, label) kinds of a batch, and the number of every node's kind in that list."""
-    values = [0] if batch.node_labels is None else np.unique(batch.node_labels).tolist()
-    code = np.zeros(batch.n_nodes, np.int64) if batch.node_labels is None else dense_codes(batch.node_labels)
-    cell, kind = np.unique(batch.degrees * len(values) + code, return_inverse=True) if batch.n_nodes else (code, code)
-    labelled = batch.node_labels is not None
-    return [
-        (degree, values[c] if labelled else None)
-        for degree, c in zip((cell // max(len(values), 1)).tolist(), (cell % max(len(values), 1)).tolist(), strict=True)
-    ], np.asarray(kind).reshape(-1).astype(np.int64)
-
-
-def _edge_kinds(batch: GraphBatch) -> tuple[list[Kind], NDArray[np.int64]]:
-    """List the finest edge kinds of a batch as values, and the number of every edge's kind in that list."""
-    found = edge_kinds(batch)
-    rank = np.zeros(len(found.table), dtype=np.int64)
-    for column in found.table.T:
-        rank = dense_codes(rank * (int(column.max(initial=0)) + 1) + column).astype(np.int64)
-    first = np.unique(rank, return_index=True)[1]
-    node_values, edge_values = found.node_values.tolist(), found.edge_values.tolist()
-    kinds = [
-        (
-            d_a,
-            d_b,
-            node_values[l_a] if node_values else None,
-            node_values[l_b] if node_values else None,
-            edge_values[e] if edge_values else None,
-        )
-        for d_a, d_b, l_a, l_b, e in found.table[first].tolist()
-    ]
-    return kinds, rank
-
-
-def _coarser(kind: Kind, level: int) -> Kind:
-    """Return what a finest kind is called at a level: 0 itself, 1 without degrees, 2 the degrees of an edge alone."""
-    if level == 0:
-        return kind
-    if len(kind) == 2:  # a node: its label
-        return (kind[1],)
-    d_a, d_b, l_a, l_b, edge_label = kind
-    if level == 2:
-        return (d_a, d_b)
-    if l_a is not None and l_b < l_a:
-        l_a, l_b = l_b, l_a
-    return (l_a, l_b, edge_label)
-
-
-@dataclass(frozen=True)
-class _KindColumns:
-    """The kept kinds of every level, in order; their position is their column group."""
-
-    levels: tuple[tuple[Kind, ...], ...]
-
-    @cached_property
-    def position(self) -> list[dict[Kind, int]]:
-        """For every level, the position of its kinds over all levels."""
-        start, tables = 0, []
-        for kinds in self.levels:
-            tables.append({kind: start + i for i, kind in enumerate(kinds)})
-            start += len(kinds)
-        return tables
-
-    def __len__(self) -> int:
-        return sum(map(len, self.levels))
-
-    def find(self, kinds: Sequence[Kind]) -> NDArray[np.int64]:
-        """Return the position of each finest kind, backing off where it was not kept; -1 for the totals alone."""
-        found = np.full(len(kinds), -1, dtype=np.int64)
-        for i, kind in enumerate(kinds):
-            for level, table in enumerate(self.position):
-                position = table.get(_coarser(kind, level))
-                if position is not None:
-                    found[i] = position
-                    break
-        return found
-
-
-def _keep(presence: _Presence, n_levels: int, min_graphs: int) -> _KindColumns:
-    """Keep at each level the kinds that at least `min_graphs` graphs show among what the finer levels left over."""
-    kept: list[tuple[Kind, ...]] = []
-    graph, kind = presence.graph, presence.kind
-    for level in range(n_levels):
-        names: dict[Kind, int] = {}
-        left = np.unique(kind).tolist()
-        coarse = np.zeros(len(presence.kinds), dtype=np.int64)
-        for number in left:
-            coarse[number] = names.setdefault(_coarser(presence.kinds[number], level), len(names))
-        cells = np.unique(graph * max(len(names), 1) + coarse[kind])
-        enough = np.bincount(cells % max(len(names), 1), minlength=len(names)) >= min_graphs
-        kept.append(tuple(sorted((name for name, i in names.items() if enough[i]), key=_sort_key)))
-        rest = ~enough[coarse[kind]] if len(kind) else np.zeros(0, dtype=bool)
-        graph, kind = graph[rest], kind[rest]
-    return _KindColumns(tuple(kept))
-
-
-def _sort_key(kind: Kind) -> Kind:
-    return tuple(0 if part is None else part for part in kind)
-
-
 # -- the layout --------------------------------------------------------------------------------------------------------
 
 
@@ -320,7 +130,7 @@ class FeatureLayout:
         Fitted graphs.
     lengths : (int, int)
         Of the H0 and the H1 list of ``sorted``.
-    node_kinds, edge_kinds : kept kinds
+    node_kinds, edge_kinds : KeptKinds
         Of ``typed`` with all levels of the back-off; of ``degree-pairs`` the pairs alone.
     with_h1 : bool array
         Which edge kinds have H1 columns.
@@ -331,11 +141,11 @@ class FeatureLayout:
     options: LayoutOptions
     n_graphs: int
     lengths: tuple[int, int]
-    node_kinds: _KindColumns
-    edge_kinds: _KindColumns
+    node_kinds: KeptKinds
+    edge_kinds: KeptKinds
     with_h1: NDArray[np.bool_]
     min_graphs: int
-    label_types: tuple[str | None, str | None]
+    label_types: LabelTypes
     label_names: tuple[Mapping[Any, str], Mapping[Any, str]]
 
     @classmethod
@@ -346,12 +156,12 @@ class FeatureLayout:
     @classmethod
     def from_survey(cls, survey: Survey, options: LayoutOptions) -> FeatureLayout:
         """Learn a layout from a (merged) survey."""
+        none = KeptKinds((), survey.node_values, survey.edge_values)
         if options.representation == "degree-pairs":
-            pairs = sorted({kind[:2] for kind in survey.edges.kinds})
-            kinds = _KindColumns((tuple(pairs),))
-            return cls._of(survey, options, _KindColumns(()), kinds, np.ones(len(kinds), dtype=bool), 1)
+            pairs = survey.degree_pairs()
+            return cls._of(survey, options, none, pairs, np.ones(len(pairs), dtype=bool), 1)
         if options.representation == "sorted":
-            return cls._of(survey, options, _KindColumns(()), _KindColumns(()), np.zeros(0, dtype=bool), 1)
+            return cls._of(survey, options, none, none, np.zeros(0, dtype=bool), 1)
         if options.min_graphs != "auto":
             return cls._typed(survey, options, int(options.min_graphs))
         min_graphs = 5 if survey.n_graphs >= 200 else max(1, survey.n_graphs // 40)
@@ -364,9 +174,8 @@ class FeatureLayout:
 
     @classmethod
     def _typed(cls, survey: Survey, options: LayoutOptions, min_graphs: int) -> FeatureLayout:
-        node_kinds = _keep(survey.nodes, _NODE_LEVELS, min_graphs)
-        kinds = _keep(survey.edges, _EDGE_LEVELS, min_graphs)
-        cyclic = kinds.find(sorted(survey.on_cycle, key=_sort_key))
+        node_kinds, kinds = survey.kept_nodes(min_graphs), survey.kept_edges(min_graphs)
+        cyclic = kinds.place(survey.edges.table[survey.on_cycle])
         with_h1 = np.zeros(len(kinds), dtype=bool)
         with_h1[cyclic[cyclic >= 0]] = True
         return cls._of(survey, options, node_kinds, kinds, with_h1, min_graphs)
@@ -440,18 +249,19 @@ class FeatureLayout:
 
     @cached_property
     def _node_words(self) -> list[str]:
-        labels = _Words(self.label_names[0], self.label_types[0])
-        finest, coarse = self.node_kinds.levels
-        return [labels.node(label, degree) for degree, label in finest] + [
-            f"{labels.of(label)},rare" for (label,) in coarse
+        labels = _Words(self.node_kinds.node_values, self.label_names[0])
+        (_, finest), (_, by_label) = self.node_kinds.levels
+        return [labels.node(label, degree) for degree, label in finest.tolist()] + [
+            f"{labels.of(label)},rare" for (label,) in by_label.tolist()
         ]
 
     @cached_property
     def _edge_words(self) -> list[str]:
         if self.options.representation == "degree-pairs":
-            return [f"{low},{high}" for low, high in self.edge_kinds.levels[0]]
-        ends, bonds = (_Words(names, kind) for names, kind in zip(self.label_names, self.label_types, strict=True))
-        finest, by_label, by_degree = self.edge_kinds.levels
+            return [f"{low},{high}" for low, high in self.edge_kinds.levels[0][1].tolist()]
+        ends = _Words(self.edge_kinds.node_values, self.label_names[0])
+        bonds = _Words(self.edge_kinds.edge_values, self.label_names[1])
+        finest, by_label, by_degree = (table.tolist() for _, table in self.edge_kinds.levels)
         return [
             *(f"{ends.node(l_a, d_a)}-{ends.node(l_b, d_b)}{bonds.tail(e)}" for d_a, d_b, l_a, l_b, e in finest),
             *(f"{ends.of(l_a)}-{ends.of(l_b)}{bonds.tail(e)},rare" for l_a, l_b, e in by_label),
@@ -460,27 +270,30 @@ class FeatureLayout:
 
 
 class _Words:
-    """Labels in column names: their words where there are some, quoted where they would be mistaken for punctuation."""
+    """Label codes in column names: the words of their values, quoted where they would be taken for punctuation."""
 
-    def __init__(self, names: Mapping[Any, str], label_type: str | None) -> None:
-        self.labelled = label_type is not None
-        repeated = {words for words in names.values() if list(names.values()).count(words) > 1}
-        self.names = {label: f"{words}#{label}" if words in repeated else words for label, words in names.items()}
+    def __init__(self, values: NDArray[Any], names: Mapping[Any, str]) -> None:
+        words = [names.get(value, str(value)) for value in values.tolist()]
+        if len(set(words)) < len(words):
+            words = [f"{word}#{value}" for word, value in zip(words, values.tolist(), strict=True)]
+        self._words = [_quoted(word) for word in words]
 
-    def of(self, label: Any) -> str:
+    def of(self, code: int) -> str:
         """Return the words of a label, ``*`` without labels."""
-        if not self.labelled:
-            return "*"
-        words = self.names.get(label, str(label))
-        return repr(words) if not words or (set(words) & set("()[]-:,.@*' ") and not _is_number(words)) else words
+        return self._words[code] if self._words else "*"
 
-    def node(self, label: Any, degree: int) -> str:
+    def node(self, code: int, degree: int) -> str:
         """Return ``C(3)``: a node labelled C with three neighbours."""
-        return f"{self.of(label) if self.labelled else ''}({degree})"
+        return f"{self._words[code] if self._words else ''}({degree})"
 
-    def tail(self, label: Any) -> str:
+    def tail(self, code: int) -> str:
         """Return ``:aromatic`` for an edge label, nothing without labels."""
-        return f":{self.of(label)}" if self.labelled else ""
+        return f":{self._words[code]}" if self._words else ""
+
+
+def _quoted(word: str) -> str:
+    clear = word and (word.lstrip("-").isdigit() or not set(word) & set("()[]-:,.@*' "))
+    return word if clear else repr(word)
 
 
 # -- filling -----------------------------------------------------------------------------------------------------------
@@ -503,23 +316,19 @@ class Accumulator:
         if layout.options.representation == "sorted":
             self._check_lengths()
             return
-        if batch.n_graphs and layout.options.representation == "typed" and _label_types(batch) != layout.label_types:
-            raise GraphFormatError(
-                f"the layout was fitted on graphs with {_say(layout.label_types)}; "
-                f"these have {_say(_label_types(batch))}"
-            )
-        kinds, kind = _edge_kinds(batch)
-        if layout.options.representation == "degree-pairs":
-            kinds = [kind[:2] for kind in kinds]
-        position = layout.edge_kinds.find(kinds)[kind]
-        if layout.options.representation == "degree-pairs":
+        typed = layout.options.representation == "typed"
+        if typed:
+            common_types(layout.label_types, label_types(batch), whose="the layout was fitted on graphs with")
+        kinds = edge_kinds(batch)
+        position = layout.edge_kinds.find(kinds)[kinds.of_each]
+        if not typed:
             self._check_pairs(position)
         # one cell for each (graph, kind) that occurs; every edge knows its cell, -1 if it has no column
         self._edge = np.flatnonzero(position >= 0)
         cell = batch.edge_graph[self._edge] * max(len(layout.edge_kinds), 1) + position[self._edge]
         cells, self._slot = np.unique(cell, return_inverse=True)
         self._cell_graph, self._cell_kind = np.divmod(cells, max(len(layout.edge_kinds), 1))
-        if layout.options.representation == "typed":
+        if typed:
             self._add_once()
 
     def add(self, row: EventRow) -> None:
@@ -564,8 +373,8 @@ class Accumulator:
             self._parts.append((graphs, np.full(len(graphs), first_total + offset), values.astype(np.float64)))
         if layout.options.homology == "h1":
             return
-        kinds, kind = _node_kinds(batch)
-        position = layout.node_kinds.find(kinds)[kind]
+        kinds = node_kinds(batch)
+        position = layout.node_kinds.find(kinds)[kinds.of_each]
         known = position >= 0
         cell = batch.node_graph[known] * max(len(layout.node_kinds), 1) + position[known]
         cells, counts = np.unique(cell, return_counts=True)
