@@ -401,11 +401,8 @@ PATH = np.array([[0.0, 2, 0], [2, 0, 3], [0, 3, 0]])
         PATH,
         PATH.astype(int),
         np.matrix(PATH),
-        *(
-            getattr(sp, f"{form}_{kind}")(PATH)
-            for form in ("csr", "csc", "coo", "lil", "dok")
-            for kind in ("array", "matrix")
-        ),
+        *(getattr(sp, name)(PATH) for name in ("csr_array", "csc_array", "coo_array", "lil_array", "dok_array")),
+        *(getattr(sp, name)(PATH) for name in ("csr_matrix", "csc_matrix", "coo_matrix", "lil_matrix", "dok_matrix")),
     ],
 )
 def test_matrices_of_any_form(matrix):

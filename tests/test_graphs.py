@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pwlr.errors import GraphFormatError, OptionError
-from pwlr.graphs import REPAIRS, GraphBatch, as_attributes, as_labels, pack, shard_bounds
+from pwlr.graphs import GraphBatch, pack, shard_bounds
+from pwlr.packing import REPAIRS, as_attributes, as_labels
 
 TRIANGLE = [(0, 1), (1, 2), (0, 2)]
 

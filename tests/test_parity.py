@@ -23,6 +23,7 @@ from tests.helpers import (
 
 from pwlr import engine
 from pwlr.method.diffusion import MULTISCALE, Grid
+from pwlr.method.filtration import closing_edges, prepare, tie_order
 from pwlr.method.vectors import FeatureLayout, LayoutOptions
 
 HEIGHT_TOLERANCE = 1e-12  # of the largest node-feature norm
@@ -142,6 +143,71 @@ def test_backends_agree_on_larger_graphs(rng, weights):
             for one, other in zip(by_graph(batch, plain, step), by_graph(batch, fast, step), strict=True):
                 for sorted_one, sorted_other in zip(one[1:], other[1:], strict=True):
                     np.testing.assert_allclose(sorted_one, sorted_other, rtol=0, atol=1e-9 * one[0].max(initial=1.0))
+
+
+def tolerances_of(batch, how, grid):
+    """For each (k1, k2) and each graph, the tolerance of the tie rule, from M and X as dense matrices."""
+    found = {}
+    graphs = to_graphs(batch)
+    for graph, plain in enumerate(graphs):
+        X = naive.node_matrix(plain, how.node_features, graphs)
+        for k1, k2_values in grid.rows:
+            for k2 in k2_values:
+                Y = naive.diffused(plain, X, k1, k2)
+                norms = np.linalg.norm(Y, how.p, axis=0) if Y.size else np.zeros(1)
+                found[k1, k2, graph] = how.tie_tol * norms.max(initial=0.0)
+    return found
+
+
+@pytest.mark.parametrize("features", ["attributes", "labels"])
+@pytest.mark.parametrize("tie_tol", [0.0, 1e-9, 1e-3, 0.02, 0.3])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_order_is_the_rule_applied_to_the_heights(rng, backend, tie_tol, features):
+    """Every way of finding the order comes to `tie_order`, also when groups are wide, chained and running together.
+
+    A coarse tolerance makes such groups common; at the default one they are rare. Consecutive k2 and jumps, k1 and back.
+    """
+    batch = random_batch(rng, 25, 22, weights=rng.choice(["any", "unit"]), attributes=1, n_labels=2)
+    grid = Grid.product([0, 1, 4, np.inf], [0, 1, 2, 3, 4, 5, 9, 40, np.inf])
+    how = engine.Filtering(node_features=features, tie_tol=tie_tol, backend=backend)
+    rank = prepare(batch).tie_rank
+    tolerances = tolerances_of(batch, how, grid)
+    compared = 0
+    for row in engine.event_rows(batch, grid, how):
+        for step, k2 in enumerate(row.k2):
+            for graph, (first, last) in enumerate(zip(batch.edge_ptr[:-1], batch.edge_ptr[1:], strict=True)):
+                height, tolerance = row.heights[step, first:last], tolerances[row.k1, k2, graph]
+                gaps = np.diff(np.sort(height))
+                if (np.abs(gaps - tolerance) < 1e-13 * max(1.0, height.max(initial=0.0))).any() and tie_tol:
+                    continue  # rounding decides what is tied
+                wanted = tie_order(height, rank[first:last], tolerance)
+                np.testing.assert_array_equal(row.order[step, first:last] - first, wanted)
+                closes = closing_edges(batch.edges[first:last], wanted)
+                np.testing.assert_array_equal(row.closes_cycle[step, first:last], closes)
+                compared += 1
+    assert compared > 0.6 * batch.n_graphs * 4 * 9
+
+
+@pytest.mark.parametrize("spacing", [0.2, 0.9, 1.1, 5.0])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_chains_of_near_ties(rng, backend, spacing):
+    """Heights a fraction of the tolerance apart: one long chain is one group, gaps above the tolerance make many."""
+    n = 30
+    chosen = rng.permutation(n) * spacing * 1e-9 + 0.5  # the largest norm is 1, so the tolerance is 1e-9
+    edges = [*((0, leaf) for leaf in range(2, n + 2)), *((1, leaf) for leaf in range(2, n + 2, 2))]
+    graph = naive.Graph(
+        n + 2,
+        tuple(sorted(edges)),
+        node_labels=tuple(rng.integers(0, 3, n + 2).tolist()),
+        node_attributes=tuple((value,) for value in [1.0, 1.0, *(1 - chosen)]),
+    )
+    (row,) = engine.embed_grid(to_batch([graph]), [0], [0], node_features="attributes", backend=backend)
+    event = naive.events(graph, naive.node_matrix(graph, "attributes", [graph]), 0, 0)
+    np.testing.assert_array_equal(row.heights[0], event.height)
+    assert row.order[0].tolist() == naive.addition_order(graph, event.height, 1e-9)
+    assert np.flatnonzero(row.closes_cycle[0]).tolist() == sorted(event.h1)
+    in_order = row.heights[0, row.order[0]]
+    assert (np.diff(in_order) < 0).any() == (spacing < 1)  # by kind inside a group, by height between groups
 
 
 @pytest.mark.parametrize("representation", ["sorted", "degree-pairs", "typed"])

@@ -431,11 +431,20 @@ def test_pipeline(graphs):
     np.testing.assert_array_equal(model[:-1].transform(graphs), by_hand)
 
 
+@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_sparse_vectors_go_where_dense_ones_go(variant, n_jobs, graphs):
+    forest = RandomForestClassifier(10, random_state=0)
+    shares = []
+    for sparse in (False, True):
+        vectors = PWLRTransformer(k=(1, 2), sparse_output=sparse, n_jobs=n_jobs, **VARIANTS[variant])
+        shares.append(make_pipeline(vectors, clone(forest)).fit(graphs, graphs.y).predict_proba(graphs))
+    np.testing.assert_array_equal(*shares)
+
+
 def test_pipeline_of_sparse_vectors(graphs):
-    model = make_pipeline(
-        PWLRTransformer(sparse_output=True), SelectKBest(chi2, k=20), RandomForestClassifier(10, random_state=0)
-    )
-    assert model.fit(graphs, graphs.y).score(graphs, graphs.y) > 0.9
+    model = make_pipeline(PWLRTransformer(sparse_output=True), SelectKBest(chi2, k=50), LogisticRegression(C=9))
+    assert model.fit(graphs, graphs.y).score(graphs, graphs.y) > 0.8
 
 
 def test_pipeline_with_memory(graphs, tmp_path):
@@ -463,11 +472,7 @@ def test_feature_union(graphs):
     assert len(names) == X.shape[1]
 
 
-GRID = {
-    "k": ["multiscale", (1, 2), [(0, 0), (3, 1)]],
-    "representation": ["typed", "sorted", "degree-pairs"],
-    "homology": ["h0", "h0+h1"],
-}
+GRID = {"k": ["multiscale", (1, 2)], "representation": ["typed", "sorted"], "homology": ["h0", "h0+h1"]}
 
 
 def searched(X, y, **options):
@@ -479,9 +484,8 @@ def test_grid_search(graphs):
     alone = searched(graphs, graphs.y)
     assert set(alone.best_params_) == set(GRID)
     scores = alone.cv_results_["mean_test_score"]
-    assert len(scores) == 18
-    for more in ({"n_jobs": 2}, {"n_jobs": 2, "pre_dispatch": "all"}):
-        np.testing.assert_array_equal(searched(graphs, graphs.y, **more).cv_results_["mean_test_score"], scores)
+    assert len(scores) == 8
+    np.testing.assert_array_equal(searched(graphs, graphs.y, n_jobs=2).cv_results_["mean_test_score"], scores)
     networkx = searched(graphs.to_networkx(), graphs.y, n_jobs=2)
     np.testing.assert_array_equal(networkx.cv_results_["mean_test_score"], scores)
     np.testing.assert_array_equal(
@@ -492,6 +496,7 @@ def test_grid_search(graphs):
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_grid_search_around_threads(backend, graphs):
     """Two workers outside, two threads inside: the kernels must not share what only one may hold."""
+
     def scores(inner, outer):
         model = PWLRClassifier(n_estimators=5, random_state=0, n_jobs=inner)
         search = GridSearchCV(model, {"k": [(0, 0), (1, 1), (4, 4), "multiscale"]}, cv=3, n_jobs=outer)

@@ -3,6 +3,7 @@
 import stat
 import struct
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -360,6 +361,18 @@ def test_the_fast_sweep_takes_nothing_that_a_slow_one_refuses(lines, whole):
             tu._table(text, dtype)
 
 
+def test_files_that_may_not_be_read(write, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    folder = write()
+    for method in ("read_bytes", "iterdir"):
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, method, refuse)
+            with pytest.raises(GraphFormatError, match="cannot be read: Permission denied"):
+                read_tu(folder)
+
+
 # -- zips that mean harm, or were harmed -------------------------------------------------------------------------------
 
 
@@ -381,7 +394,7 @@ def test_symbolic_links(tmp_path):
     zip_of(path, members(node_labels=None))
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(link, "/etc/passwd")
-    with pytest.raises(GraphFormatError, match="'SMALL/SMALL_node_labels.txt' is a symbolic link"):
+    with pytest.raises(GraphFormatError, match=r"'SMALL/SMALL_node_labels.txt' is a symbolic link"):
         read_tu(path)
 
 
@@ -401,7 +414,7 @@ def patched(path, offset, size, value):
     [
         (8, 2, 1, "is encrypted"),
         (10, 2, 12, "is packed by another method than deflate"),
-        (24, 4, 0xFFFFFFF0, "unpacks to .* bytes, more than pwlr reads"),
+        (24, 4, 0xFFFFFFF0, r"unpacks to .* bytes, more than pwlr reads"),
         (24, 4, 0x10000000, "times its size, as no real data set does"),
         (24, 4, 2, "is not an intact zip archive"),
         (16, 4, 7, r"is not an intact zip archive \(Bad CRC-32"),
@@ -503,6 +516,10 @@ def test_weights_cannot_be_written(tmp_path):
 def test_an_empty_last_graph_needs_y(tmp_path):
     with pytest.raises(GraphFormatError, match="the last graph has no nodes"):
         write_tu(GraphBatch.from_edges([[(0, 1)], []], name="W"), tmp_path / "x")
+
+
+def test_yes_and_no_are_written_as_one_and_zero(tmp_path, small):
+    assert read_tu(write_tu(small.replace(y=[True, False]), tmp_path / "x")).y.tolist() == [1, 0]
 
 
 def test_nothing_is_overwritten(tmp_path, small, write):

@@ -56,7 +56,7 @@ _LEAF = -1  # child and feature marks as scikit-learn writes them
 _UNDEFINED = -2
 _TIE = np.float32(1e-7)  # neighbouring values no further apart are tied; the sum is taken in float32
 _EPSILON = np.finfo(np.float64).eps  # purer nodes are leaves
-_NEAR = int(os.environ.get('NEAR','128'))
+_NEAR = 256
 _LISTED = 64  # nodes of at least this many rows may use the lists of non-zero entries
 # Products of three row counts are formed in int64 by the split search; this many rows keep them far from overflow.
 _MAX_ROWS = 1 << 20

@@ -427,7 +427,16 @@ def _add_edges(n: Any, m: Any, head: Any, tail: Any, trees: Any, order: Any, par
 
 @_kernel
 def _row(
-    shard: Any, steps: Any, strides: Any, p: Any, tie_tol: Any, Z: Any, start: Any, heights: Any, orders: Any, closing: Any
+    shard: Any,
+    steps: Any,
+    strides: Any,
+    p: Any,
+    tie_tol: Any,
+    Z: Any,
+    start: Any,
+    heights: Any,
+    orders: Any,
+    closing: Any,
 ) -> None:
     """Walk all k2 of one k1, graph by graph, and fill heights, orders and flags; Z and `start` are read and renewed."""
     largest, most_nodes, most_edges = 0, 0, 0
@@ -454,7 +463,11 @@ def _row(
             for _ in range(strides[k]):
                 _multiply(shard, g, shard.back_near, shard.back, Y, T)
             panels = size // (4 * n)
-            norm = _heights_1(n, m, panels, head, tail, Y, h) if p == 1.0 else _heights_p(n, m, panels, head, tail, Y, p, h)
+            norm = (
+                _heights_1(n, m, panels, head, tail, Y, h)
+                if p == 1.0
+                else _heights_p(n, m, panels, head, tail, Y, p, h)
+            )
             if _find_order(m, rank, h, tie_tol * norm, order, spare, closes) or k == 0:
                 _add_edges(n, m, head, tail, shard.trees[g], order, parent, closes)
             base = (k * len(start) + edge) & _NO_SIGN

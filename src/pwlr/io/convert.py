@@ -17,7 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from pwlr.errors import GraphFormatError, MissingExtraError
-from pwlr.graphs import GraphBatch, as_attributes, as_labels, pack
+from pwlr.graphs import GraphBatch, pack
+from pwlr.packing import Listing, as_attributes, as_labels
 
 __all__ = [
     "as_batch",
@@ -33,7 +34,6 @@ __all__ = [
 ]
 
 IntArray = NDArray[np.int64]
-Listing = Literal["once", "both ways"]
 
 
 # -- whatever a user has -----------------------------------------------------------------------------------------------
@@ -62,18 +62,7 @@ def as_batch(graphs: Any) -> GraphBatch:
     if isinstance(graphs, GraphBatch):
         return graphs
     items = _items(graphs)
-    if not items:
-        return GraphBatch.concatenate([])
-    kinds = [_kind_of(item) for item in items]
-    for position, kind in enumerate(kinds):
-        if kind is None:
-            raise GraphFormatError(f"graph {position} is {_a(type(items[position]).__name__)}: {_ACCEPTED}")
-        if kind != kinds[0]:
-            raise GraphFormatError(
-                f"graph {position} is {_a(_KIND_WORDS[kind])} but graph 0 is {_a(_KIND_WORDS[kinds[0] or ''])}: "
-                "give graphs of one kind, or convert each kind and join them with GraphBatch.concatenate"
-            )
-    return _DOORS[kinds[0] or ""](items)
+    return _DOORS[_one_kind(items)](items) if items else GraphBatch.concatenate([])
 
 
 _ACCEPTED = (
@@ -87,6 +76,21 @@ _KIND_WORDS = {
     "scipy": "adjacency matrix",
     "grakel": "GraKeL graph",
 }
+
+
+def _one_kind(items: list[Any]) -> str:
+    """The kind that all graphs have."""
+    first = _kind_of(items[0])
+    for position, item in enumerate(items):
+        kind = _kind_of(item)
+        if kind is None or first is None:
+            raise GraphFormatError(f"graph {position} is {_a(type(item).__name__)}: {_ACCEPTED}")
+        if kind != first:
+            raise GraphFormatError(
+                f"graph {position} is {_a(_KIND_WORDS[kind])} but graph 0 is {_a(_KIND_WORDS[first])}: "
+                "give graphs of one kind, or convert each kind and join them with GraphBatch.concatenate"
+            )
+    return str(first)
 
 
 def _items(graphs: Any) -> list[Any]:

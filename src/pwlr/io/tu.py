@@ -46,7 +46,7 @@ _EDGES_SUFFIX = "_A.txt"
 
 # The largest public sets unpack to a few GB and to some twenty times their packed size. Small files may shrink far
 # more (a column of ones), so the ratio counts only where unpacking would hurt.
-_MAX_BYTES = 8 << 30
+_MAX_BYTES = 4 << 30
 _RATIO_MATTERS_FROM = 64 << 20
 _MAX_RATIO = 200
 

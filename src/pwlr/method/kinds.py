@@ -337,13 +337,15 @@ def label_types(batch: GraphBatch) -> LabelTypes:
     return say(batch.node_labels, batch.n_nodes), say(batch.edge_labels, batch.n_edges)
 
 
-def common_types(first: LabelTypes, second: LabelTypes, whose: str = "some graphs have") -> LabelTypes:
+def common_types(
+    first: LabelTypes, second: LabelTypes, said: tuple[str, str] = ("some graphs have", "others have")
+) -> LabelTypes:
     """Return label types that fit both; refuse if there are none."""
     for a, b in zip(first, second, strict=True):
         if a != b and "any" not in (a, b):
             raise GraphFormatError(
-                f"{whose} node labels: {first[0]}, edge labels: {first[1]}; "
-                f"these have node labels: {second[0]}, edge labels: {second[1]}: make them alike"
+                f"{said[0]} node labels: {first[0]}, edge labels: {first[1]}; "
+                f"{said[1]} node labels: {second[0]}, edge labels: {second[1]}: make them alike"
             )
     node, edge = (b if a == "any" else a for a, b in zip(first, second, strict=True))
     return node, edge

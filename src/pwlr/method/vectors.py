@@ -318,7 +318,8 @@ class Accumulator:
             return
         typed = layout.options.representation == "typed"
         if typed:
-            common_types(layout.label_types, label_types(batch), whose="the layout was fitted on graphs with")
+            said = ("the layout was fitted on graphs with", "these have")
+            common_types(layout.label_types, label_types(batch), said)
         kinds = edge_kinds(batch)
         position = layout.edge_kinds.find(kinds)[kinds.of_each]
         if not typed:

@@ -42,7 +42,9 @@ def accuracy_dots(scores: Sequence[Score], *, title: str = "", ax: Axes | None =
     for score in scores:
         if score.method in baselines:
             colour, dashes = baselines[score.method]
-            ax.axvline(100 * score.mean, color=colour, ls=dashes, lw=1.6, label=f"{score.method}: {100 * score.mean:.1f}")
+            ax.axvline(
+                100 * score.mean, color=colour, ls=dashes, lw=1.6, label=f"{score.method}: {100 * score.mean:.1f}"
+            )
     ax.set_yticks(range(len(shown)), [score.method for score in shown])
     ax.set_ylim(len(shown) - 0.5, -0.7)
     ax.grid(axis="y", color="#DDDDDD", lw=0.8)
