@@ -147,13 +147,16 @@ def addition_order(graph: Graph, height: Sequence[float], tolerance: float) -> l
 
 @dataclass(frozen=True)
 class Events:
-    """Heights by edge number, and the edge numbers of the H0 and of the H1 edges."""
+    """Heights by edge number, and the edge numbers of the H0 and of the H1 edges.
+
+    `scale` is the largest number that was rounded on the way: features may cancel out, and then Y is small beside X.
+    """
 
     height: list[float]
     h0: list[int]
     h1: list[int]
-    largest_norm: float
     tolerance: float
+    scale: float
 
     def chosen(self, group: str) -> list[int]:
         return {"h0": self.h0, "h1": self.h1}[group]
@@ -162,22 +165,25 @@ class Events:
         """Whether rounding could decide if two heights are one tie group; no two programs need agree on that."""
         ascending = sorted(self.height)
         gaps = [high - low for low, high in itertools.pairwise(ascending)]
-        return any(abs(gap - self.tolerance) < 1e-12 * self.largest_norm for gap in gaps)
+        return any(abs(gap - self.tolerance) < 1e-12 * self.scale for gap in gaps)
 
 
 def events(graph: Graph, X: np.ndarray, k1: float, k2: float, p: float = 1.0, tie_tol: float = 1e-9) -> Events:
     """Add edges one by one: one that lowers the number of components belongs to H0, any other to H1."""
     Y = diffused(graph, X, k1, k2)
     height = [float(norm(Y[:, u] - Y[:, v], p)) for u, v in graph.edges]
-    largest_norm = max((float(norm(Y[:, v], p)) for v in range(graph.n_nodes)), default=0.0)
+    norm_of_X, norm_of_Y = (
+        max((float(norm(features[:, v], p)) for v in range(graph.n_nodes)), default=0.0) for features in (X.T, Y)
+    )
+    tolerance = tie_tol * norm_of_Y
     there: list[Edge] = []
     h0, h1 = [], []
-    for number in addition_order(graph, height, tie_tol * largest_norm):
+    for number in addition_order(graph, height, tolerance):
         before = len(components(graph.n_nodes, there))
         there.append(graph.edges[number])
         after = len(components(graph.n_nodes, there))
         (h0 if after < before else h1).append(number)
-    return Events(height, h0, h1, largest_norm, tie_tol * largest_norm)
+    return Events(height, h0, h1, tolerance, max(norm_of_X, norm_of_Y))
 
 
 def is_bridge(graph: Graph, number: int) -> bool:

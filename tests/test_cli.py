@@ -10,7 +10,6 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pyarrow.parquet
 import pytest
 from matplotlib import image
@@ -63,6 +62,21 @@ def refused(run):
         return err
 
     return refused
+
+
+@pytest.fixture
+def few_trees(monkeypatch):
+    """Smaller forests, where a test does not look at how good they are."""
+    methods = protocol.methods_to_compare
+
+    def smaller(*arguments, **options):
+        found = methods(*arguments, **options)
+        return {
+            name: method.set_params(n_estimators=40) if hasattr(method, "n_estimators") else method
+            for name, method in found.items()
+        }
+
+    monkeypatch.setattr(protocol, "methods_to_compare", smaller)
 
 
 def outside(*words, **options):
@@ -196,11 +210,14 @@ def read_back(path: Path) -> tuple[list[str], np.ndarray, list, list]:
         with np.load(path, allow_pickle=False) as file:
             return file["feature_names"].tolist(), file["X"], file["y"].tolist(), file["graph"].tolist()
     if path.suffix == ".csv":
-        frame = pd.read_csv(path, float_precision="round_trip")
+        with path.open(newline="", encoding="utf-8") as file:
+            names, *rows = csv.reader(file)
+        values = np.array(rows, dtype=float)
     else:
-        frame = pyarrow.parquet.read_table(path).to_pandas()
-    head, X = frame[["graph", "y"]], frame.drop(columns=["graph", "y"])
-    return X.columns.tolist(), X.to_numpy(dtype=float), head["y"].tolist(), head["graph"].tolist()
+        table = pyarrow.parquet.read_table(path)
+        names, values = table.column_names, np.column_stack([column.to_numpy() for column in table.columns])
+    assert names[:2] == ["graph", "y"]
+    return names[2:], values[:, 2:], values[:, 1].tolist(), values[:, 0].tolist()
 
 
 EMBEDDINGS = {
@@ -418,16 +435,16 @@ def test_broken_input(refused, tmp_path):
 def test_a_set_without_graphs(refused, tmp_path):
     folder = tmp_path / "NONE"
     folder.mkdir()
-    for part in ("A", "graph_indicator"):
+    for part in ("A", "graph_indicator", "graph_labels"):
         (folder / f"NONE_{part}.txt").write_text("")
     assert "holds no graphs" in refused("embed", folder, "-o", "x.csv")
-    refused("classify", folder)
+    assert "graph" in refused("classify", folder)
 
 
 # -- classify ----------------------------------------------------------------------------------------------------------
 
 
-def test_classify(run, tmp_path):
+def test_classify(run, tmp_path, few_trees):
     folder = toy(tmp_path)
     code, out, err = run("classify", folder, "--no-variants", "--folds", "5", "-o", "report")
     assert (code, err) == (0, "")
@@ -456,7 +473,7 @@ def test_classify(run, tmp_path):
     }
 
 
-def test_classify_is_the_protocol(run):
+def test_classify_is_the_protocol(run, few_trees):
     code, out, _ = run(
         "classify",
         "MUTAG",
@@ -484,7 +501,7 @@ def test_classify_is_the_protocol(run):
     }
 
 
-def test_classify_with_the_papers_variants(run, tmp_path):
+def test_classify_with_the_papers_variants(run, tmp_path, few_trees):
     folder = toy(tmp_path, copies=4)
     code, out, _ = run("classify", folder, "--folds", "2", "--json")
     assert code == 0
@@ -492,20 +509,20 @@ def test_classify_with_the_papers_variants(run, tmp_path):
     assert methods == ["PWLRClassifier", *pwlr.PAPER_VARIANTS, *reversed(protocol.BASELINES)]
 
 
-def test_classify_chooses_k_inside_each_fold(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("pwlr.estimators.SEARCH_GRID", ((0, 0), (1, 2), (0, 1)))
+def test_classify_chooses_k_inside_each_fold(run, tmp_path, few_trees, monkeypatch):
+    monkeypatch.setattr("pwlr.estimators.SEARCH_GRID", ((0, 0), (0, 1)))
     folder = toy(tmp_path, copies=6)
-    code, out, err = run("classify", folder, "--no-variants", "--folds", "3", "--k", "search", "-o", "report", "--json")
+    code, out, err = run("classify", folder, "--no-variants", "--folds", "2", "--k", "search", "-o", "report", "--json")
     assert (code, err) == (0, "")
     ours = [fold for fold in json.loads(out)["folds"] if fold["method"] == "PWLRClassifier"]
-    assert [fold["chosen"]["k"] for fold in ours] == [[0, 0]] * 3  # all tie, and the smallest is taken
+    assert [fold["chosen"]["k"] for fold in ours] == [[0, 0]] * 2  # all tie, and the smallest is taken
     assert (
         "chosen inside each training part"
         in run("classify", folder, "--no-variants", "--folds", "2", "--k", "search", "-o", "report")[1]
     )
 
 
-def test_classify_of_trees_with_the_papers_variants(run, tmp_path):
+def test_classify_of_trees_with_the_papers_variants(run, tmp_path, few_trees):
     """Trees have no cycles: PWLR-H1 has no column, and says no more than the majority."""
     folder = toy(tmp_path, copies=4, graphs=(nx.path_graph(5), nx.star_graph(4)))
     code, out, _ = run("classify", folder, "--folds", "2", "--json")
@@ -515,7 +532,7 @@ def test_classify_of_trees_with_the_papers_variants(run, tmp_path):
     assert scores["PWLR-H1"] == scores["majority class"] == 0.5
 
 
-def test_classify_repeats_itself(run, tmp_path):
+def test_classify_repeats_itself(run, tmp_path, few_trees):
     folder = toy(tmp_path)
     words = ("classify", folder, "--no-variants", "--folds", "4", "--json")
     first, again, threads = (json.loads(run(*words, *more)[1]) for more in ((), (), ("--jobs", "1")))
@@ -535,6 +552,14 @@ def test_classify_what_cannot_be_classified(refused, tmp_path):
     write_tu(measured, tmp_path / "MEASURED", name="MEASURED")
     assert "that is no set of classes" in refused("classify", "MEASURED", "--folds", "2")
     assert not Path("pwlr-report").exists()
+
+
+def test_the_table_says_how_k_was_found(run, few_trees, monkeypatch):
+    monkeypatch.setattr("pwlr.estimators.SEARCH_GRID", ((0, 0),))
+    words = ("classify", "MUTAG", "--no-variants", "--folds", "2")
+    assert "2-fold cross-validation; k = multiscale, nothing chosen; recipe plain" in run(*words)[1]
+    assert "2 times; k = 1,2, nothing chosen" in run(*words, "--k", "1,2", "--repetitions", "2")[1]
+    assert "chosen inside each training part" in run(*words, "--k", "search", "--recipe", "as-written")[1]
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_refused_exponents(p):
         engine.Filtering(p=p)
 
 
-@pytest.mark.parametrize("tie_tol", [-1e-9, 1, 2.0, np.nan, np.inf])
+@pytest.mark.parametrize("tie_tol", [-1e-9, 1, 2.0, np.nan, np.inf, True, "1e-9", None])
 def test_refused_tolerances(tie_tol):
     with pytest.raises(OptionError, match=r"tie_tol=.* must be a number from 0 to below 1"):
         engine.Filtering(tie_tol=tie_tol)
@@ -84,11 +84,33 @@ def test_refused_weights(edge_weights, words):
         engine.embed_grid(to_batch(graphs, edge_attributes=[[2.0], [0.0]]), edge_weights=edge_weights)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_weights_with_several_workers(n_jobs):
+    """Graphs are numbered over the whole batch, and a callable gets the batch that was given, not a worker's share."""
+    batch = to_batch([Graph(2, ((0, 1),), edge_labels=(label,)) for label in (5, 5, 5, 5, 5, 5, 5, 0)])
+    with pytest.raises(GraphFormatError, match=r"graph 7: edge \(0, 1\) has weight 0.0"):
+        engine.embed_grid(batch, edge_weights="label", n_jobs=n_jobs)
+    weights = np.arange(1.0, 9.0)
+    (row,) = engine.embed_grid(batch, [0], [1], node_features="degree", edge_weights=lambda _: weights, n_jobs=n_jobs)
+    assert row.heights.shape == (1, 8)
+
+
 def test_label_weights_need_numbers():
     with pytest.raises(OptionError, match="needs integer labels; these are strings: pass a mapping"):
         engine.embed_grid(to_batch([Graph(2, ((0, 1),), edge_labels=("double",))]), edge_weights="label")
     with pytest.raises(OptionError, match="mapping has no weight for edge label 'double'"):
         engine.embed_grid(to_batch([Graph(2, ((0, 1),), edge_labels=("double",))]), edge_weights={"single": 1.0})
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, np.inf])
+def test_norms_of_huge_and_tiny_numbers(backend, p):
+    """No power of a height over- or underflows."""
+    for scale in (1e-300, 1e300):
+        ends = Graph(2, ((0, 1),), node_attributes=((scale, 0.0, scale), (0.0, scale, scale)))
+        (row,) = engine.embed_grid(to_batch([ends]), [0], [0], p=p, backend=backend)
+        wanted = {1.0: 2.0, 1.5: 2 ** (2 / 3), 2.0: 2**0.5, np.inf: 1.0}[p] * scale
+        np.testing.assert_allclose(row.heights[0], [wanted], rtol=1e-14)
 
 
 @pytest.mark.parametrize("steps", [-1, 0.5, np.nan, -np.inf, "1", True, None])

@@ -235,6 +235,15 @@ def test_dtype_is_of_the_output_only(mixed, sparse):
     assert same_bits(narrow.toarray() if sparse else narrow, wide.astype(np.float32))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sparse_stores_no_zeros(dtype):
+    """Squares of heights that the output's type cannot hold are zeros like others."""
+    graph = naive.Graph(2, ((0, 1),), node_attributes=((0.0,), (1e-30,)))
+    layout = FeatureLayout.fit(to_batch([graph]), LayoutOptions())
+    how = engine.Filtering(node_features="attributes")
+    assert (engine.embed(to_batch([graph]), layout, how, sparse=True, dtype=dtype).data != 0).all()
+
+
 # -- labels ------------------------------------------------------------------------------------------------------------
 
 

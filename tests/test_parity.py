@@ -26,7 +26,7 @@ from pwlr.method.diffusion import MULTISCALE, Grid
 from pwlr.method.filtration import closing_edges, prepare, tie_order
 from pwlr.method.vectors import FeatureLayout, LayoutOptions
 
-HEIGHT_TOLERANCE = 1e-12  # of the largest node-feature norm
+HEIGHT_TOLERANCE = 1e-12  # of the largest node-feature norm, before or after diffusion
 VECTOR_TOLERANCE = 1e-9  # of the largest entry, or of that norm where all entries are nearly zero
 
 settings.register_profile("parity", settings.get_profile("default"), max_examples=100, derandomize=True)
@@ -60,7 +60,7 @@ def test_heights_and_classes(backend, data):
             seen.add((row.k1, k2))
             for twin, (height, h0, h1) in zip(twins, by_graph(batch, row, step), strict=True):
                 event = twin[row.k1, k2]
-                close = {"rtol": HEIGHT_TOLERANCE, "atol": HEIGHT_TOLERANCE * event.largest_norm}
+                close = {"rtol": HEIGHT_TOLERANCE, "atol": HEIGHT_TOLERANCE * event.scale}
                 np.testing.assert_allclose(height, event.height, **close)
                 assert (len(h0), len(h1)) == (len(event.h0), len(event.h1))
                 if event.is_borderline():
@@ -92,7 +92,7 @@ def compared(backend, fitted, graphs, how):
     for vector, wanted, by_k in zip(found, naive.vectors(fitted, graphs, how), twins, strict=True):
         assert sorted(layout.names) == sorted(wanted)
         wanted = [wanted[name] for name in layout.names]
-        scale = max(np.abs(wanted).max(initial=0.0), *(event.largest_norm for event in by_k.values()))
+        scale = max(np.abs(wanted).max(initial=0.0), *(event.scale for event in by_k.values()))
         np.testing.assert_allclose(vector, wanted, rtol=VECTOR_TOLERANCE, atol=VECTOR_TOLERANCE * scale)
     return True
 
@@ -165,7 +165,7 @@ def tolerances_of(batch, how, grid):
 def test_the_order_is_the_rule_applied_to_the_heights(rng, backend, tie_tol, features):
     """Every way of finding the order comes to `tie_order`, also when groups are wide, chained and running together.
 
-    A coarse tolerance makes such groups common; at the default one they are rare. Consecutive k2 and jumps, k1 and back.
+    A coarse tolerance makes such groups common; they are rare at the default. The grid takes steps and jumps.
     """
     batch = random_batch(rng, 25, 22, weights=rng.choice(["any", "unit"]), attributes=1, n_labels=2)
     grid = Grid.product([0, 1, 4, np.inf], [0, 1, 2, 3, 4, 5, 9, 40, np.inf])

@@ -203,6 +203,15 @@ def test_back_off_by_hand():
     }
 
 
+def test_labels_without_degrees_have_no_direction():
+    """C(1)-O(2) and O(1)-C(2), C(1)-O(3): the lower label stands at either end, and all are C-O."""
+    star = Graph(4, ((0, 1), (0, 2), (0, 3)), node_labels=("O", "C", "C", "C"))
+    layout = fit([path("C", "O", "O"), path("O", "C", "C"), star], min_graphs=3, homology="h0")
+    assert layout.block == tuple(f"h0.{stat}[C-O,rare]" for stat in MOMENTS)
+    for graph, count in ((path("O", "C", "C"), 1), (path("O", "C", "O"), 2), (star, 3)):
+        assert by_name(layout, graph)["h0.count[C-O,rare]@0,0"] == count
+
+
 def test_thresholds_by_hand():
     finest = fit(RARE, min_graphs=1, homology="h0")
     assert finest.n_columns == 6 + 2 + 6 * 3  # of nodes C(1), C(2), C(3), N(1), N(2), O(1); of edges also six kinds
@@ -317,6 +326,22 @@ def test_what_is_left_of_longer_graphs(longer):
     assert lists == {"h0[0]@0,0": 1, "h0[1]@0,0": 1, "h0[2]@0,0": 1, "h1[0]@0,0": 1}
     sums = by_name(fit([KITE], representation="degree-pairs", tau=1), longer, unseen="ignore")
     assert sums == {"h0[2,2]@0,0": 2, "h0[2,3]@0,0": 4, "h1[2,3]@0,0": 4}
+
+
+@pytest.mark.parametrize("representation", ["sorted", "degree-pairs"])
+def test_unseen_with_several_workers(longer, representation):
+    """One warning, and the number of the graph in the whole batch, however many workers share it."""
+    layout, how = fit([KITE], representation=representation, homology="h0"), engine.Filtering()
+    batch = to_batch([*[KITE] * 8, longer, longer])
+    messages = []
+    for n_jobs in (1, 2, 3):
+        with pytest.raises(UnseenError, match=r"2 graphs .*\(graph 8: ") as refused:
+            engine.embed(batch, layout, how, unseen="error", n_jobs=n_jobs)
+        with pytest.warns(UnseenWarning, match=r"2 graphs .*\(graph 8: ") as warned:
+            engine.embed(batch, layout, how, n_jobs=n_jobs)
+        messages.append((str(refused.value), [str(warning.message) for warning in warned]))
+    assert len(messages[0][1]) == 1
+    assert messages[0] == messages[1] == messages[2]
 
 
 def test_only_the_wanted_lists_are_checked(longer):

@@ -22,10 +22,10 @@ import functools
 import logging
 import operator
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
-from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import numba
@@ -86,7 +86,7 @@ class _Nodes(NamedTuple):
     n_samples: Any
     weight: Any
     missing_left: Any
-    value: Any  # (nodes, classes): class fractions
+    value: Any  # class fractions, all of a node side by side
 
 
 class _Scratch(NamedTuple):
@@ -144,16 +144,16 @@ def _trailing_zeros(typingctx: Any, word: Any) -> Any:  # noqa: ARG001 (numba's 
 
 
 @_kernel
-def _longer(array, needed):
-    """A copy with room for at least `needed` rows, twice the old length or more."""
-    size = max(needed, 2 * array.shape[0])
-    longer = np.empty((size, *array.shape[1:]), array.dtype)
-    longer[: array.shape[0]] = array
+def _longer(array: Any, needed: Any) -> Any:
+    """A copy of a one-dimensional array with room for `needed` entries, twice the old length at least."""
+    longer = np.empty(max(needed, 2 * array.shape[0]), array.dtype)
+    for i in range(array.shape[0]):  # a loop compiles in a tenth of the time that a slice takes
+        longer[i] = array[i]
     return longer
 
 
 @_kernel
-def _mt_seed(state, seed):
+def _mt_seed(state: Any, seed: Any) -> Any:
     """Seed a Mersenne Twister as NumPy's legacy `RandomState(seed)` does; state[624] is the position."""
     word = seed & 0xFFFFFFFF
     for i in range(624):
@@ -163,7 +163,7 @@ def _mt_seed(state, seed):
 
 
 @_kernel
-def _mt_refill(state):
+def _mt_refill(state: Any) -> Any:
     """Generate the next 624 words in place."""
     for i in range(624):
         following = i + 1 if i < 623 else 0
@@ -174,7 +174,7 @@ def _mt_refill(state):
 
 
 @_kernel
-def _mt_below(state, limit, mask):
+def _mt_below(state: Any, limit: Any, mask: Any) -> Any:
     """Draw an integer in [0, limit] by masked rejection, as legacy `randint` does."""
     while True:
         if state[624] == 624:
@@ -191,7 +191,7 @@ def _mt_below(state, limit, mask):
 
 
 @_kernel
-def _bootstrap_counts(seed, state, counts):
+def _bootstrap_counts(seed: Any, state: Any, counts: Any) -> Any:
     """How often each row is drawn into the tree with this seed."""
     n = counts.shape[0]
     for i in range(n):
@@ -208,7 +208,7 @@ def _bootstrap_counts(seed, state, counts):
 
 
 @_kernel
-def _splitter_seed(seed, state):
+def _splitter_seed(seed: Any, state: Any) -> Any:
     """The 32-bit state with which a tree starts to draw features."""
     _mt_seed(state, seed)
     drawn = _mt_below(state, 2147483646, 2147483647)
@@ -216,11 +216,12 @@ def _splitter_seed(seed, state):
 
 
 @_kernel
-def _radix_sort(keys, rows, size, spare_keys, spare_rows):
+def _radix_sort(keys: Any, rows: Any, size: Any, spare_keys: Any, spare_rows: Any) -> Any:
     """Sort (key, row) pairs by 32-bit key in place, stable, a byte a pass; bytes equal in all keys are skipped."""
     count = np.empty(256, np.int64)
     for shift in (0, 8, 16, 24):
-        count[:] = 0
+        for b in range(256):
+            count[b] = 0
         for i in range(size):
             count[(keys[i] >> shift) & 255] += 1
         if count[(keys[0] >> shift) & 255] == size:
@@ -235,12 +236,13 @@ def _radix_sort(keys, rows, size, spare_keys, spare_rows):
             spare_keys[count[b]] = keys[i]
             spare_rows[count[b]] = rows[i]
             count[b] += 1
-        keys[:size] = spare_keys[:size]
-        rows[:size] = spare_rows[:size]
+        for i in range(size):
+            keys[i] = spare_keys[i]
+            rows[i] = spare_rows[i]
 
 
 @_kernel
-def _rank_columns(columns, ranks):
+def _rank_columns(columns: Any, ranks: Any) -> Any:
     """Replace values by dense ranks, column by column.
 
     `columns` is X transposed, float32 (d, n); `ranks` (d, n) is filled. Returns the distinct values (`levels`, cut by
@@ -260,14 +262,12 @@ def _rank_columns(columns, ranks):
     rows = np.empty(n, np.int32)
     spare_keys = np.empty(n, np.int64)
     spare_rows = np.empty(n, np.int32)
-    bits = np.empty(n, np.float32).view(np.int32)
-    as_float = bits.view(np.float32)
+    bits = columns.view(np.int32)
     for f in range(d):
-        as_float[:] = columns[f]
         size = 0
         negative = 0
         for i in range(n):
-            pattern = np.int64(bits[i])
+            pattern = np.int64(bits[f, i])
             if pattern & 0x7FFFFFFF:  # neither 0.0 nor -0.0; the map makes the order of keys that of the floats
                 rows[size] = i
                 keys[size] = 0x7FFFFFFF & ~pattern if pattern < 0 else pattern | 0x80000000
@@ -298,7 +298,7 @@ def _rank_columns(columns, ranks):
                     zero_rank[f] = rank
             if k < size and (k == 0 or k == negative or keys[k] != keys[k - 1]):
                 rank += 1
-                levels[at + rank] = as_float[rows[k]]
+                levels[at + rank] = columns[f, rows[k]]
             if k < size:
                 spare_rows[k] = rank
         for k in range(size):
@@ -313,15 +313,26 @@ def _rank_columns(columns, ranks):
 
 
 @_kernel
-def _impurity(squares, weight):
+def _impurity(squares: Any, weight: Any) -> Any:
     """Gini impurity of a set: `squares` is the sum of the squared class weights."""
     return 1.0 - np.float64(squares) / (np.float64(weight) * np.float64(weight))
 
 
 @_kernel
 def _groups_by_list(
-    list_rows, list_ranks, first, last, zero_rank, place, sum_of, start, end, total, group_rank, group_sum
-):
+    list_rows: Any,
+    list_ranks: Any,
+    first: Any,
+    last: Any,
+    zero_rank: Any,
+    place: Any,
+    sum_of: Any,
+    start: Any,
+    end: Any,
+    total: Any,
+    group_rank: Any,
+    group_sum: Any,
+) -> Any:
     """Class sums per distinct rank from a column's non-zero entries, ascending; packed sums only."""
     size = _U0
     zero_slot = np.int64(-1)
@@ -361,7 +372,20 @@ def _groups_by_list(
 
 
 @_kernel
-def _groups_by_bins(ranks, origin, stride, rows, sums, start, end, shift, bins, bitmap, group_rank, group_sum):
+def _groups_by_bins(
+    ranks: Any,
+    origin: Any,
+    stride: Any,
+    rows: Any,
+    sums: Any,
+    start: Any,
+    end: Any,
+    shift: Any,
+    bins: Any,
+    bitmap: Any,
+    group_rank: Any,
+    group_sum: Any,
+) -> Any:
     """Class sums per distinct rank by counting, ascending; packed sums only.
 
     Even and odd rows count into bins and bitmaps of their own: neighbours often share a rank, and the second addition
@@ -410,7 +434,20 @@ def _groups_by_bins(ranks, origin, stride, rows, sums, start, end, shift, bins, 
 
 
 @_kernel
-def _groups_unpacked(ranks, origin, stride, rows, sums, start, end, words, bins, bitmap, group_rank, group_sum):
+def _groups_unpacked(
+    ranks: Any,
+    origin: Any,
+    stride: Any,
+    rows: Any,
+    sums: Any,
+    start: Any,
+    end: Any,
+    words: Any,
+    bins: Any,
+    bitmap: Any,
+    group_rank: Any,
+    group_sum: Any,
+) -> Any:
     """As `_groups_by_bins` for one sum per class; `sums` holds the class above the weight."""
     at, step = np.uint64(origin), np.uint64(stride)
     top = np.int64(0)
@@ -435,7 +472,9 @@ def _groups_unpacked(ranks, origin, stride, rows, sums, start, end, words, bins,
 
 
 @_kernel
-def _varies(ranks, origin, stride, rows, start, end, levels, base, close):
+def _varies(
+    ranks: Any, origin: Any, stride: Any, rows: Any, start: Any, end: Any, levels: Any, base: Any, close: Any
+) -> Any:
     """Whether a column is more than a tie wide in the node."""
     at, step = np.uint64(origin), np.uint64(stride)
     low = high = np.int64(ranks[at + step * np.uint64(rows[start])])
@@ -450,7 +489,19 @@ def _varies(ranks, origin, stride, rows, start, end, levels, base, close):
 
 
 @_kernel
-def _scan_two(levels, base, close, size, group_rank, group_sum, n_first, n_second, best, found, left):
+def _scan_two(
+    levels: Any,
+    base: Any,
+    close: Any,
+    size: Any,
+    group_rank: Any,
+    group_sum: Any,
+    n_first: Any,
+    n_second: Any,
+    best: Any,
+    found: Any,
+    left: Any,
+) -> Any:
     """Best split of one feature for two classes; returns the best proxy so far and notes the split if it is new.
 
     The proxy is computed in scikit-learn's order of operations, because equal and nearly equal splits are told apart
@@ -487,7 +538,7 @@ def _scan_two(levels, base, close, size, group_rank, group_sum, n_first, n_secon
 
 
 @_kernel
-def _scan_many(levels, base, close, size, bits, words, best, scratch):
+def _scan_many(levels: Any, base: Any, close: Any, size: Any, bits: Any, words: Any, best: Any, scratch: Any) -> Any:
     """As `_scan_two`, for any number of classes."""
     totals, group_rank, group_sum, left = scratch.totals, scratch.group_rank, scratch.group_sum, scratch.running
     n_classes = totals.shape[0]
@@ -528,7 +579,19 @@ def _scan_many(levels, base, close, size, bits, words, best, scratch):
 
 
 @_kernel
-def _partition(ranks, origin, stride, last_left, rows, sums, spare_rows, spare_sums, place, start, end):
+def _partition(
+    ranks: Any,
+    origin: Any,
+    stride: Any,
+    last_left: Any,
+    rows: Any,
+    sums: Any,
+    spare_rows: Any,
+    spare_sums: Any,
+    place: Any,
+    start: Any,
+    end: Any,
+) -> Any:
     """Move the rows with a rank of at most `last_left` to the front; returns where the others begin."""
     at, step, middle, kept = np.uint64(origin), np.uint64(stride), np.uint64(start), _U0
     for p in range(np.uint64(start), np.uint64(end)):  # no branch: both places are written, one pointer moves
@@ -551,7 +614,7 @@ def _partition(ranks, origin, stride, last_left, rows, sums, spare_rows, spare_s
 
 
 @_kernel
-def _start_tree(seed, bootstrap, y, bits, words, scratch):
+def _start_tree(seed: Any, bootstrap: Any, y: Any, bits: Any, words: Any, scratch: Any) -> Any:
     """Draw the tree's rows and weights; returns how many rows it has, its class weights being put on the stack."""
     counts = scratch.counts
     if bootstrap:
@@ -579,7 +642,7 @@ def _start_tree(seed, bootstrap, y, bits, words, scratch):
 
 
 @_kernel
-def _put_leaf(nodes, node, impurity, n_samples, weight, totals):
+def _put_leaf(nodes: Any, node: Any, impurity: Any, n_samples: Any, weight: Any, totals: Any) -> Any:
     """Write a node as scikit-learn writes a leaf; a split fills in the rest."""
     nodes.left[node] = _LEAF
     nodes.right[node] = _LEAF
@@ -590,11 +653,22 @@ def _put_leaf(nodes, node, impurity, n_samples, weight, totals):
     nodes.weight[node] = weight
     nodes.missing_left[node] = False
     for c in range(totals.shape[0]):
-        nodes.value[node, c] = np.float64(totals[c]) / np.float64(weight)
+        nodes.value[node * totals.shape[0] + c] = np.float64(totals[c]) / np.float64(weight)
 
 
 @_kernel
-def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, base, scratch):
+def _grow_tree(
+    columns: Any,
+    y: Any,
+    bits: Any,
+    words: Any,
+    n_candidates: Any,
+    seed: Any,
+    bootstrap: Any,
+    nodes: Any,
+    base: Any,
+    scratch: Any,
+) -> Any:
     """Grow one tree depth first, left child first; returns the number of its nodes and its depth.
 
     The bookkeeping of `features` is scikit-learn's, swap by swap, since later draws depend on it. It keeps, from left
@@ -680,12 +754,11 @@ def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, ba
             low = level_ptr[feature]
             origin = by_row + feature if near else feature * n
             size = 0
-            if level_ptr[feature + 1] - low == 1:
-                varies = False
-            elif best == 0.0:  # pure on both sides: nothing can be better, but whether it varies steers the draws
-                varies = _varies(ranks, origin, stride, rows, start, end, levels, low, close[feature])
-            else:
-                listed = list_ptr[feature + 1] - list_ptr[feature]
+            listed = list_ptr[feature + 1] - list_ptr[feature]
+            varies = level_ptr[feature + 1] - low > 1 and _varies(
+                ranks, origin, stride, rows, start, end, levels, low, close[feature]
+            )
+            if varies and best < 0.0:
                 if words == 1 and end - start >= _LISTED and zero_ranks[feature] >= 0 and listed < end - start:
                     size = _groups_by_list(
                         list_rows,
@@ -712,9 +785,6 @@ def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, ba
                     size = _groups_unpacked(
                         ranks, origin, stride, rows, sums, start, end, words, bins, bitmap, group_rank, group_sum
                     )
-                varies = size > 1
-                if varies and close[feature]:
-                    varies = levels[low + group_rank[size - 1]] > levels[low + group_rank[0]] + _TIE
             if not varies:
                 features[at], features[constant] = features[constant], features[at]
                 new += 1
@@ -722,7 +792,7 @@ def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, ba
                 continue
             undrawn_end -= 1
             features[undrawn_end], features[at] = features[at], features[undrawn_end]
-            if best == 0.0:
+            if best == 0.0:  # pure on both sides: nothing can be better, but what varies steers the draws
                 continue
             before = best
             if n_classes == 2 and words == 1:
@@ -779,7 +849,7 @@ def _grow_tree(columns, y, bits, words, n_candidates, seed, bootstrap, nodes, ba
 
 
 @_kernel
-def _grow_trees(columns, y, n_classes, bits, n_candidates, seeds, bootstrap):
+def _grow_trees(columns: Any, y: Any, n_classes: Any, bits: Any, n_candidates: Any, seeds: Any, bootstrap: Any) -> Any:
     """Grow one tree per seed; returns the nodes, the offsets of the trees and their depths."""
     n = y.shape[0]
     d = columns.close.shape[0]
@@ -820,7 +890,7 @@ def _grow_trees(columns, y, n_classes, bits, n_candidates, seeds, bootstrap):
         np.empty(room, np.int32),
         np.empty(room, np.float64),
         np.empty(room, np.bool_),
-        np.empty((room, n_classes), np.float64),
+        np.empty(room * n_classes, np.float64),
     )
     offsets = np.zeros(seeds.shape[0] + 1, np.int64)
     depths = np.zeros(seeds.shape[0], np.int64)
@@ -836,7 +906,7 @@ def _grow_trees(columns, y, n_classes, bits, n_candidates, seeds, bootstrap):
                 _longer(nodes.n_samples, base + 2 * n),
                 _longer(nodes.weight, base + 2 * n),
                 _longer(nodes.missing_left, base + 2 * n),
-                _longer(nodes.value, base + 2 * n),
+                _longer(nodes.value, (base + 2 * n) * n_classes),
             )
         used, depths[t] = _grow_tree(columns, y, bits, words, n_candidates, seeds[t], bootstrap, nodes, base, scratch)
         offsets[t + 1] = base + used
@@ -844,7 +914,7 @@ def _grow_trees(columns, y, n_classes, bits, n_candidates, seeds, bootstrap):
 
 
 @_kernel
-def _staged_sums(rows, n_classes, nodes, offsets, stages, seeds, out_of_bag):
+def _staged_sums(rows: Any, n_classes: Any, nodes: Any, offsets: Any, stages: Any, seeds: Any, out_of_bag: Any) -> Any:
     """Sums of the leaf values of the first trees, read off after each of the ascending `stages`.
 
     `rows` is float32 (n, d). With `out_of_bag`, `rows` are the training rows and a tree speaks only of those that its
@@ -872,16 +942,18 @@ def _staged_sums(rows, n_classes, nodes, offsets, stages, seeds, out_of_bag):
                 node = base + (nodes.left[node] if goes_left else nodes.right[node])
             votes[i] += 1
             for c in range(n_classes):
-                sums[i, c] += nodes.value[node, c]
+                sums[i, c] += nodes.value[node * n_classes + c]
         while stage < stages.shape[0] and stages[stage] == t + 1:
-            staged_sums[stage] = sums
-            staged_votes[stage] = votes
+            for i in range(n):
+                staged_votes[stage, i] = votes[i]
+                for c in range(n_classes):
+                    staged_sums[stage, i, c] = sums[i, c]
             stage += 1
     return staged_sums, staged_votes
 
 
 @_kernel
-def _tree_importances(n_features, nodes, offsets):
+def _tree_importances(n_features: Any, nodes: Any, offsets: Any) -> Any:
     """Unnormalised impurity decrease per tree and feature, (trees, d)."""
     importances = np.zeros((offsets.shape[0] - 1, n_features), np.float64)
     for t in range(offsets.shape[0] - 1):
@@ -1035,7 +1107,7 @@ class Forest:
         """
         rows = _as_rows(X, self.n_features)
         sums, _ = self._staged(rows, n_trees, out_of_bag=False)
-        return cast("npt.NDArray[np.float64]", sums / np.asarray(n_trees, dtype=np.float64)[:, None, None])
+        return np.asarray(sums / np.asarray(n_trees, dtype=np.float64)[:, None, None])
 
     def staged_predict(self, X: npt.ArrayLike, n_trees: Sequence[int]) -> npt.NDArray[Any]:
         """`predict` for several numbers of trees, in one walk.
@@ -1154,7 +1226,7 @@ class Forest:
             self.n_node_samples,
             self.weighted_n_node_samples,
             self.missing_go_to_left,
-            self.value,
+            self.value.reshape(-1),
         )
 
     def _count(self, n_trees: int | None) -> int:
@@ -1297,6 +1369,7 @@ class _Task:
     y: npt.NDArray[Any]
     codes: npt.NDArray[np.int64]
     classes: npt.NDArray[Any]
+    candidates: int  # features tried per split
 
     @classmethod
     def of(
@@ -1322,36 +1395,41 @@ class _Task:
         X, y = validate_data(model, X, y, accept_sparse="csc", dtype=np.float32, ensure_all_finite="allow-nan")
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
-        return cls(model, X, y, codes.astype(np.int64), classes)
-
-    def n_candidates(self) -> int:
-        """Features tried per split."""
-        wanted, width = self.model.max_features, self.X.shape[1]
-        if wanted is None:
-            return int(width)
-        if wanted == "sqrt":
-            return max(1, int(np.sqrt(width)))
-        if wanted == "log2":
-            return max(1, int(np.log2(width)))
-        if isinstance(wanted, Integral) and wanted >= 1:
-            return int(wanted)
-        if isinstance(wanted, Real) and not isinstance(wanted, Integral) and 0.0 < wanted <= 1.0:
-            return max(1, int(wanted * width))
-        raise ValueError(
-            f"max_features is {wanted!r}, but only 'sqrt', 'log2', None, an int from 1 or a float in (0, 1] are known"
-        )
+        return cls(model, X, y, codes.astype(np.int64), classes, _candidates(max_features, X.shape[1]))
 
     def obstacle(self) -> str | None:
         """Why the twin cannot grow this forest, if so."""
-        if numba.config.DISABLE_JIT:
+        if _jit_is_off():
             return "numba's compiler is switched off"
         if issparse(self.X):
             return "X is a sparse matrix"
         if self.X.shape[0] > _MAX_ROWS:
             return f"X has more than {_MAX_ROWS} rows"
-        if np.isnan(np.sum(self.X)):
+        if np.isnan(self.X).any():
             return "X has missing values"
         return None
+
+
+def _candidates(wanted: MaxFeatures, width: int) -> int:
+    """Features tried per split, of `width` columns."""
+    if wanted is None:
+        return width
+    if wanted == "sqrt":
+        return max(1, int(np.sqrt(width)))
+    if wanted == "log2":
+        return max(1, int(np.log2(width)))
+    if isinstance(wanted, float) and 0.0 < wanted <= 1.0:
+        return max(1, int(wanted * width))
+    if isinstance(wanted, (int, np.integer)) and wanted >= 1:
+        return int(wanted)
+    raise ValueError(
+        f"max_features is {wanted!r}, but only 'sqrt', 'log2', None, an int from 1 or a float in (0, 1] are known"
+    )
+
+
+def _jit_is_off() -> bool:
+    """Whether NUMBA_DISABLE_JIT is set: the kernels would run as plain Python, far slower than scikit-learn."""
+    return bool(numba.config.DISABLE_JIT)
 
 
 def _use_twin(task: _Task, engine: Engine) -> bool:
@@ -1381,10 +1459,9 @@ def _grow_twin(task: _Task) -> Forest:
     columns = _Columns(ranks.reshape(-1), *levels)
     bits = 32 if n_classes <= 2 else n.bit_length()
     bits = bits if bits * n_classes < 64 + (n_classes == 2) else 0
-    candidates = task.n_candidates()
 
     def grow(some: npt.NDArray[np.int64]) -> Any:
-        return _grow_trees(columns, task.codes, n_classes, bits, candidates, some, model.bootstrap)
+        return _grow_trees(columns, task.codes, n_classes, bits, task.candidates, some, model.bootstrap)
 
     jobs = min(effective_n_jobs(model.n_jobs), len(seeds))
     if jobs == 1:
@@ -1393,13 +1470,30 @@ def _grow_twin(task: _Task) -> Forest:
         with ThreadPoolExecutor(jobs) as pool:
             blocks = list(pool.map(grow, np.array_split(seeds, min(4 * jobs, len(seeds)))))
     offsets = np.concatenate([[0], *(np.diff(block[1]) for block in blocks)]).cumsum()
-    nodes = [
-        np.concatenate([part[: block[1][-1]] for part, block in zip(parts, blocks, strict=True)])
-        for parts in zip(*(block[0] for block in blocks), strict=True)
-    ]
-    depths = np.concatenate([block[2] for block in blocks])
+    counts = [block[1][-1] for block in blocks]
+
+    def joined(name: str, per_node: int = 1) -> Any:
+        parts = [getattr(block[0], name)[: count * per_node] for block, count in zip(blocks, counts, strict=True)]
+        return parts[0].copy() if len(parts) == 1 else np.concatenate(parts)  # without the room to spare
+
     return Forest(
-        *nodes, offsets, depths, seeds, task.classes, d, bool(model.bootstrap), np.ascontiguousarray(task.X), task.codes
+        children_left=joined("left"),
+        children_right=joined("right"),
+        feature=joined("feature"),
+        threshold=joined("threshold"),
+        impurity=joined("impurity"),
+        n_node_samples=joined("n_samples"),
+        weighted_n_node_samples=joined("weight"),
+        missing_go_to_left=joined("missing_left"),
+        value=joined("value", n_classes).reshape(-1, n_classes),
+        tree_offsets=offsets,
+        max_depths=np.concatenate([block[2] for block in blocks]),
+        seeds=seeds,
+        classes=task.classes,
+        n_features=d,
+        bootstrap=bool(model.bootstrap),
+        train_X=np.ascontiguousarray(task.X),
+        train_y=task.codes,
     )
 
 
@@ -1442,8 +1536,9 @@ def _to_sklearn(forest: Forest, task: _Task, *, oob_score: bool) -> RandomForest
     """Fill a genuine scikit-learn forest with our trees, through the state that its trees are pickled by."""
     model = task.model.set_params(oob_score=oob_score)
     n, n_classes = len(forest.train_y), len(forest.classes)
-    pattern = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]).tree_
-    nodes = np.zeros(len(forest.feature), dtype=pattern.__getstate__()["nodes"].dtype)
+    pattern = RandomForestClassifier(1, random_state=0).fit([[0.0], [1.0]], [0, 1])
+    pattern_tree = pattern.estimators_[0].tree_
+    nodes = np.zeros(len(forest.feature), dtype=pattern_tree.__getstate__()["nodes"].dtype)
     for name in ("feature", "threshold", "impurity", "n_node_samples", "weighted_n_node_samples", "missing_go_to_left"):
         nodes[name] = getattr(forest, name)
     nodes["left_child"], nodes["right_child"] = forest.children_left, forest.children_right
@@ -1452,17 +1547,19 @@ def _to_sklearn(forest: Forest, task: _Task, *, oob_score: bool) -> RandomForest
     estimators = []
     for t, seed in enumerate(forest.seeds.tolist()):
         part = slice(forest.tree_offsets[t], forest.tree_offsets[t + 1])
-        tree = type(pattern)(forest.n_features, np.array([n_classes], dtype=np.intp), 1)
+        tree = type(pattern_tree)(forest.n_features, np.array([n_classes], dtype=np.intp), 1)
         state = {"max_depth": int(forest.max_depths[t]), "node_count": part.stop - part.start}
         tree.__setstate__({**state, "nodes": nodes[part], "values": values[part]})
         estimator = DecisionTreeClassifier(max_features=model.max_features, random_state=seed)
         estimator.n_features_in_, estimator.n_outputs_ = forest.n_features, 1
         estimator.classes_, estimator.n_classes_ = tree_classes.copy(), np.int64(n_classes)
-        estimator.max_features_, estimator.tree_ = task.n_candidates(), tree
+        estimator.max_features_, estimator.tree_ = task.candidates, tree
         estimators.append(estimator)
     model.estimator_, model.estimators_ = model.estimator, estimators
     model.classes_, model.n_classes_, model.n_outputs_ = forest.classes.copy(), n_classes, 1
-    model._n_samples, model._n_samples_bootstrap, model._sample_weight = n, n if forest.bootstrap else None, None
+    private = {"_n_samples": n, "_n_samples_bootstrap": n if forest.bootstrap else None, "_sample_weight": None}
+    for name in private.keys() & vars(pattern).keys():  # the last came with scikit-learn 1.9
+        setattr(model, name, private[name])
     if oob_score:
         model.oob_decision_function_ = forest.oob_decision_function()
         model.oob_score_ = forest.oob_score()
@@ -1479,7 +1576,7 @@ def _as_rows(X: Any, n_features: int) -> npt.NDArray[np.float32]:
 
 def _first_difference() -> str | None:
     """Grow a few small forests both ways; names the first thing that differs, if any."""
-    if numba.config.DISABLE_JIT:
+    if _jit_is_off():
         return "numba's compiler is switched off"
     rng = np.random.RandomState(0)
     for n_classes, width in ((2, 9), (3, 9), (2, 40)):
@@ -1487,12 +1584,13 @@ def _first_difference() -> str | None:
         X[:, ::3] *= rng.standard_normal((60, len(range(0, width, 3)))).astype(np.float32)
         X[:, 1] = 4.0
         X[:20] = X[20:40]
-        y = rng.randint(n_classes, size=60)
-        task = _Task.of(X, y, 4, n_classes, 1, "sqrt", True)
+        task = _Task.of(X, rng.randint(n_classes, size=60), 4, n_classes, 1, "sqrt", True)
         try:
-            difference = _compare(
-                _fit_genuine(task, oob_score=True), _to_sklearn(_grow_twin(task), task, oob_score=True)
-            )
+            with warnings.catch_warnings():  # four trees are too few for everybody's out-of-bag vote; no matter here
+                warnings.simplefilter("ignore")
+                difference = _compare(
+                    _fit_genuine(task, oob_score=True), _to_sklearn(_grow_twin(task), task, oob_score=True)
+                )
         except Exception as error:  # noqa: BLE001 (whatever a later scikit-learn does to us, the answer is its own code)
             difference = f"{type(error).__name__}: {error}"
         if difference is not None:
