@@ -7,7 +7,7 @@ backend yields event rows, and an accumulator fills the vectors from them. `embe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,10 @@ from pwlr.graphs import GraphBatch, shard_bounds
 from pwlr.io.convert import as_batch
 from pwlr.method.diffusion import Grid
 from pwlr.method.features import EdgeWeights
+from pwlr.method.features import edge_weights as edge_weights_of
 from pwlr.method.filtration import TIE_TOL, EventRow, check_p, prepare
 from pwlr.method.persistence import Diagrams, Essential, diagrams
-from pwlr.method.vectors import Accumulator, FeatureLayout, Unseen
+from pwlr.method.vectors import Accumulator, FeatureLayout, Unseen, check_unseen
 
 __all__ = ["Filtering", "embed", "embed_grid", "embed_shard", "event_rows", "persistence"]
 
@@ -40,7 +41,8 @@ class Filtering:
     def __post_init__(self) -> None:
         """Refuse values that no backend takes."""
         object.__setattr__(self, "p", check_p(self.p))
-        if not 0 <= self.tie_tol < 1:
+        number = isinstance(self.tie_tol, int | float | np.number) and not isinstance(self.tie_tol, bool)
+        if not number or not 0 <= self.tie_tol < 1:
             raise OptionError(f"tie_tol={self.tie_tol!r} must be a number from 0 to below 1")
 
 
@@ -51,15 +53,10 @@ def event_rows(batch: GraphBatch, grid: Grid, how: Filtering) -> Iterator[EventR
 
 
 def embed_shard(
-    batch: GraphBatch,
-    layout: FeatureLayout,
-    how: Filtering,
-    unseen: Unseen = "warn",
-    dtype: Any = np.float64,
-    sparse: bool = False,
+    batch: GraphBatch, layout: FeatureLayout, how: Filtering, dtype: Any = np.float64, sparse: bool = False
 ) -> Any:
     """Return the vectors of one shard: what a thread, a process or a cluster maps."""
-    vectors = Accumulator(layout, batch, unseen)
+    vectors = Accumulator(layout, batch)
     for row in event_rows(batch, Grid.of_pairs(layout.options.pairs), how):
         vectors.add(row)
     return vectors.sparse(dtype) if sparse else vectors.dense(dtype)
@@ -76,12 +73,13 @@ def embed(
     n_jobs: int | None = None,
 ) -> Any:
     """Return the vectors of a batch, one row a graph."""
-    shards = _shards(batch, n_jobs)
+    check_unseen(layout, batch, unseen)
+    shards, how = _shards(batch, how, n_jobs)
     if len(shards) == 1:
-        return embed_shard(batch, layout, how, unseen, dtype, sparse)
+        return embed_shard(batch, layout, how, dtype, sparse)
     resolve(how.backend)  # a missing library is told here, once, not by every thread
     pool = Parallel(n_jobs=n_jobs, prefer="threads")
-    parts = pool(delayed(embed_shard)(shard, layout, how, unseen, dtype, sparse) for shard in shards)
+    parts = pool(delayed(embed_shard)(shard, layout, how, dtype, sparse) for shard in shards)
     return sp.vstack(parts, format="csr") if sparse else np.concatenate(parts)
 
 
@@ -122,8 +120,8 @@ def embed_grid(
     """
     batch = as_batch(graphs)
     grid = Grid.product(k1, k2)
-    how = Filtering(node_features, edge_weights, p, tie_tol, backend)
-    walks = [event_rows(shard, grid, how) for shard in _shards(batch, n_jobs)]
+    shards, how = _shards(batch, Filtering(node_features, edge_weights, p, tie_tol, backend), n_jobs)
+    walks = [event_rows(shard, grid, how) for shard in shards]
     return _joined_rows(walks, grid, n_jobs)
 
 
@@ -197,11 +195,19 @@ def _joined_rows(walks: list[Iterator[EventRow]], grid: Grid, n_jobs: int | None
         )
 
 
-def _shards(batch: GraphBatch, n_jobs: int | None) -> list[GraphBatch]:
-    """Cut the batch into as many shards of equal cost as there are workers."""
+def _shards(batch: GraphBatch, how: Filtering, n_jobs: int | None) -> tuple[list[GraphBatch], Filtering]:
+    """Cut the batch into as many shards of equal cost as there are workers.
+
+    What looks at the whole batch is settled before: a callable for the weights gets all graphs, and complaints name a
+    graph by its number in the batch, whatever `n_jobs` is.
+    """
     workers = effective_n_jobs(n_jobs)
     if workers == 1 or batch.n_graphs < 2:
-        return [batch]
+        return [batch], how
+    if not (isinstance(how.edge_weights, str) and how.edge_weights == "given"):
+        weights = edge_weights_of(batch, how.edge_weights)
+        batch, how = batch.replace(weights=weights[batch.arc_edges]), replace(how, edge_weights="given")
     n_columns = 8  # of X that a graph typically uses; only the balance of the shards hangs on it
     bounds = shard_bounds(batch, workers, n_columns)
-    return [batch[start:stop] for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
+    shards = [batch[start:stop] for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
+    return shards, how

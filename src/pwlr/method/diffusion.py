@@ -53,6 +53,9 @@ class Grid:
     @classmethod
     def product(cls, k1: Iterable[Any], k2: Iterable[Any]) -> Grid:
         """Return the full rectangle."""
+        for name, steps in (("k1", k1), ("k2", k2)):
+            if not isinstance(steps, Iterable) or isinstance(steps, str):
+                raise OptionError(f"{name}={steps!r} must list numbers of steps, such as range(30) or [3]")
         columns = [check_steps(steps, "k2") for steps in k2]
         return cls.of_pairs((check_steps(steps, "k1"), column) for steps in k1 for column in columns)
 

@@ -122,7 +122,7 @@ def edge_weights(batch: GraphBatch, option: EdgeWeights = "given") -> NDArray[np
         source = "the edge_weights callable"
     elif isinstance(option, Mapping):
         weights, source = _mapped(batch, option), "the edge_weights mapping"
-    elif option in _WEIGHTS:
+    elif isinstance(option, str) and option in _WEIGHTS:
         weights, source = _WEIGHTS[option](batch), f"edge_weights={option!r}"
     else:
         known = ", ".join(map(repr, EDGE_WEIGHTS))

@@ -7,7 +7,7 @@ adds up heights edge by edge in the order of the edges, which makes a graph's ve
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -32,7 +32,7 @@ from pwlr.method.kinds import (
     node_kinds,
 )
 
-__all__ = ["Accumulator", "FeatureLayout", "LayoutOptions", "parse_k"]
+__all__ = ["Accumulator", "FeatureLayout", "LayoutOptions", "check_unseen", "parse_k"]
 
 Homology = Literal["h0", "h1", "h0+h1"]
 Representation = Literal["typed", "sorted", "degree-pairs"]
@@ -306,15 +306,13 @@ class Accumulator:
     layout costs what its graphs use of it.
     """
 
-    def __init__(self, layout: FeatureLayout, batch: GraphBatch, unseen: Unseen = "warn") -> None:
-        _choose("unseen", unseen, ("warn", "ignore", "error"))
-        self.layout, self.batch, self.unseen = layout, batch, unseen
+    def __init__(self, layout: FeatureLayout, batch: GraphBatch) -> None:
+        self.layout, self.batch = layout, batch
         self._start = {
             pair: layout.n_once + number * layout.n_block for number, pair in enumerate(layout.options.pairs)
         }
         self._parts: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
         if layout.options.representation == "sorted":
-            self._check_lengths()
             return
         typed = layout.options.representation == "typed"
         if typed:
@@ -322,8 +320,6 @@ class Accumulator:
             common_types(layout.label_types, label_types(batch), said)
         kinds = edge_kinds(batch)
         position = layout.edge_kinds.find(kinds)[kinds.of_each]
-        if not typed:
-            self._check_pairs(position)
         # one cell for each (graph, kind) that occurs; every edge knows its cell, -1 if it has no column
         self._edge = np.flatnonzero(position >= 0)
         cell = batch.edge_graph[self._edge] * max(len(layout.edge_kinds), 1) + position[self._edge]
@@ -357,9 +353,10 @@ class Accumulator:
         """Return the vectors in CSR form, without stored zeros."""
         empty = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
         graph, column, value = (np.concatenate(part) for part in zip(empty, *self._parts, strict=True))
-        filled = value != 0
+        value = value.astype(dtype)
+        filled = value != 0  # asked after the cast, which can make a zero
         shape = (self.batch.n_graphs, self.layout.n_columns)
-        return sp.csr_array((value[filled].astype(dtype), (graph[filled], column[filled])), shape=shape)
+        return sp.csr_array((value[filled], (graph[filled], column[filled])), shape=shape)
 
     def _add_once(self) -> None:
         """Node kinds and the three totals, which no (k1, k2) changes."""
@@ -405,32 +402,44 @@ class Accumulator:
         fits = place < self.layout.lengths[closes]
         self._parts.append((graph[fits], start + place[fits], h[fits] + self.layout.options.tau))
 
-    def _check_lengths(self) -> None:
-        h0 = np.diff(self.batch.node_ptr) - component_counts(self.batch)
-        lists = {"h0": h0, "h1": np.diff(self.batch.edge_ptr) - h0}
-        for group in self.layout.options.homology.split("+"):
-            fitted = self.layout.lengths[group == "h1"]
-            longer = np.flatnonzero(lists[group] > fitted)
-            if len(longer):
-                graph = int(longer[0])
-                self._complain(
-                    f"{len(longer)} graphs have a longer {group.upper()} list than the fitted {fitted} "
-                    f"(graph {graph}: {lists[group][graph]}); the largest heights are cut off"
-                )
 
-    def _check_pairs(self, position: NDArray[np.int64]) -> None:
-        unknown = np.flatnonzero(position < 0)
-        if len(unknown):
-            edge = int(unknown[0])
-            low, high = sorted(self.batch.degrees[self.batch.edges[edge]].tolist())
-            graphs = len(np.unique(self.batch.edge_graph[unknown]))
-            self._complain(
-                f"{graphs} graphs have degree pairs that no fitted graph had "
-                f"(graph {self.batch.edge_graph[edge]}: ({low}, {high})); their edges are left out"
+# -- what a layout has no column for -----------------------------------------------------------------------------------
+
+
+def check_unseen(layout: FeatureLayout, batch: GraphBatch, unseen: Unseen) -> None:
+    """Warn of, or refuse, longer lists and new degree pairs; ``typed`` falls back to coarser kinds instead."""
+    _choose("unseen", unseen, ("warn", "ignore", "error"))
+    if unseen == "ignore" or layout.options.representation == "typed":
+        return
+    look = _longer_lists if layout.options.representation == "sorted" else _new_pairs
+    for complaint in look(layout, batch):
+        if unseen == "error":
+            raise UnseenError(f"{complaint}; pass unseen='warn' or 'ignore' to go on, or fit on more graphs")
+        warnings.warn(f"{complaint}; pass unseen='ignore' to silence this", UnseenWarning, stacklevel=2)
+
+
+def _longer_lists(layout: FeatureLayout, batch: GraphBatch) -> Iterator[str]:
+    h0 = np.diff(batch.node_ptr) - component_counts(batch)
+    lists = {"h0": h0, "h1": np.diff(batch.edge_ptr) - h0}
+    for group in layout.options.homology.split("+"):
+        fitted = layout.lengths[group == "h1"]
+        longer = np.flatnonzero(lists[group] > fitted)
+        if len(longer):
+            graph = int(longer[0])
+            yield (
+                f"{len(longer)} graphs have a longer {group.upper()} list than the fitted {fitted} "
+                f"(graph {graph}: {lists[group][graph]}); the largest heights are cut off"
             )
 
-    def _complain(self, what: str) -> None:
-        if self.unseen == "error":
-            raise UnseenError(f"{what}; pass unseen='warn' or 'ignore' to go on, or fit on more graphs")
-        if self.unseen == "warn":
-            warnings.warn(f"{what}; pass unseen='ignore' to silence this", UnseenWarning, stacklevel=2)
+
+def _new_pairs(layout: FeatureLayout, batch: GraphBatch) -> Iterator[str]:
+    kinds = edge_kinds(batch)
+    unknown = np.flatnonzero(layout.edge_kinds.find(kinds)[kinds.of_each] < 0)
+    if len(unknown):
+        edge = int(unknown[0])
+        low, high = sorted(batch.degrees[batch.edges[edge]].tolist())
+        graphs = len(np.unique(batch.edge_graph[unknown]))
+        yield (
+            f"{graphs} graphs have degree pairs that no fitted graph had "
+            f"(graph {batch.edge_graph[edge]}: ({low}, {high})); their edges are left out"
+        )
