@@ -86,9 +86,10 @@ def outside(*words, **options):
     )
 
 
-def toy(folder: Path, *, name: str = "TOY", copies: int = 10, y=(0, 1), graphs=(nx.path_graph(4), nx.cycle_graph(4))):
+def toy(folder: Path, *, name: str = "TOY", copies: int = 10, y=(0, 1), graphs=None):
     """Write graphs of two kinds as a TU folder; return the folder."""
-    batch = GraphBatch.from_networkx([*graphs] * copies, y=None if y is None else [*y] * copies)
+    kinds = graphs or [nx.path_graph(4), nx.cycle_graph(4)]
+    batch = GraphBatch.from_networkx([*kinds] * copies, y=None if y is None else [*y] * copies)
     return write_tu(batch, folder / name, name=name)
 
 
@@ -124,7 +125,7 @@ def test_version(run):
 @pytest.mark.parametrize(
     "words",
     [
-        ("clasify",),
+        ("explode",),
         ("embed",),
         ("embed", "MUTAG"),
         ("embed", "MUTAG", "-o", "x.csv", "--p", "two"),

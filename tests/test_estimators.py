@@ -108,6 +108,32 @@ def test_the_forest_is_scikit_learns_on_the_transformers_vectors(variant, graphs
     np.testing.assert_array_equal(fitted.feature_importances_, forest.feature_importances_)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"representation": "degree-pairs", "stats": "moments"},
+        {"representation": "degree-pairs", "tau": 0.25},
+        {"representation": "sorted", "tau": 7.0},
+        {"min_graphs": 9},
+        {"p": np.inf},
+        {"node_features": "degree"},
+        {"edge_weights": "max-degree"},
+        {"homology": "h1"},
+        {"backend": "numpy"},
+    ],
+    ids=repr,
+)
+def test_every_option_reaches_the_vectors(options, graphs):
+    fitted = classifier(k=(1, 2), **options).fit(graphs, graphs.y)
+    transformer = PWLRTransformer(k=(1, 2), **options)
+    X = transformer.fit_transform(graphs)
+    assert fitted.layout_.names == transformer.layout_.names
+    forest = RandomForestClassifier(20, random_state=fitted.forest_.random_state).fit(X, graphs.y)
+    np.testing.assert_array_equal(fitted.predict_proba(graphs), forest.predict_proba(X))
+    plain = PWLRTransformer(k=(1, 2), **{key: options[key] for key in options if key == "representation"})
+    assert options == {"backend": "numpy"} or not np.array_equal(plain.fit_transform(graphs), X)
+
+
 def test_random_state(graphs, others):
     first, same, other = (
         classifier(random_state=seed).fit(graphs, graphs.y).predict_proba(others) for seed in (7, 7, 8)
@@ -305,7 +331,7 @@ def test_a_bad_grid_is_refused(grid, graphs):
 
 @pytest.mark.parametrize("k", ["multiscale", (1, 1), [(0, 0), (1, 1)]])
 def test_a_grid_without_a_search_is_refused(k, graphs):
-    with pytest.raises(OptionError, match="search_grid.*k='search'"):
+    with pytest.raises(OptionError, match=r"search_grid.*k='search'"):
         classifier(k=k, search_grid=[(0, 0)]).fit(graphs, graphs.y)
 
 
@@ -349,13 +375,13 @@ def test_labels_of_another_type_are_refused(graphs):
     words = graphs.replace(node_labels=graphs.node_labels.astype(str), node_label_names=None)
     without = graphs.replace(node_labels=None, node_label_names=None)
     fitted = classifier().fit(graphs, graphs.y)
-    with pytest.raises(GraphFormatError, match="fitted on graphs with node labels: integers.*these have.*strings"):
+    with pytest.raises(GraphFormatError, match=r"fitted on graphs with node labels: integers.*these have.*strings"):
         fitted.predict(words)
     with pytest.raises(GraphFormatError, match="node labels: none"):
         fitted.predict(without)
     with pytest.raises(GraphFormatError, match="edge labels: none"):
         PWLRTransformer().fit(graphs).transform(graphs.replace(edge_labels=None, edge_label_names=None))
-    with pytest.raises(GraphFormatError, match="node labels: none.*these have node labels: integers"):
+    with pytest.raises(GraphFormatError, match=r"node labels: none.*these have node labels: integers"):
         PWLRTransformer().fit(without).transform(graphs)
 
 
@@ -420,6 +446,32 @@ def test_unseen(representation, words):
     model = PWLRClassifier(n_estimators=5, random_state=0, **options).fit(known * 5, [0, 1] * 5)
     with pytest.warns(UnseenWarning):
         model.predict(bigger)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2, 4])
+@pytest.mark.parametrize("representation", ["sorted", "degree-pairs"])
+def test_warnings_count_graphs_over_the_whole_batch(n_jobs, representation):
+    transformer = PWLRTransformer(k=(0, 0), representation=representation, homology="h0", n_jobs=n_jobs)
+    transformer.fit([nx.cycle_graph(4)] * 4)
+    strange = [nx.cycle_graph(4)] * 9 + [nx.complete_bipartite_graph(3, 4)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        transformer.transform(strange)
+    assert len(caught) == 1  # one for the batch, not one for each thread
+    assert "graph 9: " in str(caught[0].message)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2, 4])
+def test_options_look_at_the_whole_batch(n_jobs, graphs):
+    def weights(batch):
+        assert len(batch) == len(graphs)
+        return np.linspace(1, 2, batch.n_edges)
+
+    one = PWLRTransformer(edge_weights=weights).fit_transform(graphs)
+    np.testing.assert_array_equal(PWLRTransformer(edge_weights=weights, n_jobs=n_jobs).fit_transform(graphs), one)
+    measured = graphs.replace(edge_attributes=np.r_[np.ones(graphs.n_edges - 1), 0])
+    with pytest.raises(GraphFormatError, match=f"graph {len(graphs) - 1}: edge .* has weight inf"):
+        PWLRTransformer(edge_weights="reciprocal", n_jobs=n_jobs).fit_transform(measured)
 
 
 def test_typed_falls_back_and_says_nothing():

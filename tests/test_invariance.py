@@ -49,7 +49,7 @@ def by_the_rule(**choices):
 
 def all_vectors(batch, layouts, telling):
     """The vectors of all representations from one pass."""
-    filling = [Accumulator(layout, batch, "error") for layout in layouts]
+    filling = [Accumulator(layout, batch) for layout in layouts]
     for row in telling(batch):
         for vectors in filling:
             vectors.add(row)

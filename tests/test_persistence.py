@@ -6,10 +6,10 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+from tests.helpers import BACKENDS, random_batch, symmetric_batch
 
 import pwlr
 from pwlr import GraphBatch, OptionError
-from tests.helpers import BACKENDS, random_batch, symmetric_batch
 
 gudhi = pytest.importorskip("gudhi")
 STEPS = [(0, 0), (1, 2), (np.inf, 1), (3, np.inf)]
@@ -148,7 +148,7 @@ def test_essential_classes():
     assert h0.tolist() == [[0, 0], [0, 0], [0, 2]]
     assert h1.tolist() == []
     assert h1.shape == (0, 2)
-    with pytest.raises(OptionError, match="essential='keep'.*'inf', 'cap', 'drop'"):
+    with pytest.raises(OptionError, match=r"essential='keep'.*'inf', 'cap', 'drop'"):
         pwlr.persistence(batch, 0, 0, essential="keep")
 
 

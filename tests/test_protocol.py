@@ -154,7 +154,7 @@ def test_methods_to_compare():
         assert {key: options[key] for key in common} == common
     assert methods[OURS].representation == "typed"
     for name, options in PAPER_VARIANTS.items():
-        assert (methods[name].representation, methods[name].homology) == (options["representation"], options["homology"])
+        assert {key: methods[name].get_params()[key] for key in options} == options
     assert list(protocol.methods_to_compare(variants=False)) == [OURS, SIZE, MAJORITY]
     assert set(protocol.BASELINES) == {SIZE, MAJORITY}
 
@@ -234,7 +234,7 @@ def paths(y):
 def test_classes_that_will_not_do():
     graphs = paths([0, 1] * 5)
     np.testing.assert_array_equal(protocol.check_classes(graphs, 5), graphs.y)
-    with pytest.raises(DatasetError, match="SET: no classes to learn.*NAME_graph_labels.txt"):
+    with pytest.raises(DatasetError, match=r"SET: no classes to learn.*NAME_graph_labels\.txt"):
         protocol.check_classes(graphs.replace(y=None), 5)
     with pytest.raises(DatasetError, match="these graphs: no classes"):
         protocol.check_classes(graphs.replace(y=None, name=""), 5)

@@ -15,14 +15,16 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier, StackingClassifier, VotingClassifier
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.feature_selection import SelectKBest, VarianceThreshold, chi2
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score, train_test_split
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils import get_tags
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.utils import get_tags, resample, shuffle
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -237,7 +239,7 @@ def test_bad_values_are_refused_at_fit(kind, option, value, graphs):
         ("edge_weights", "attribute"),
         ("edge_weights", "reciprocal"),
         ("edge_weights", {1: 2.0}),
-        ("edge_weights", lambda batch: np.ones(3)),
+        ("edge_weights", lambda _: np.ones(3)),
     ],
     ids=["attributes", "both", "attribute", "reciprocal", "label left out", "callable"],
 )
@@ -443,7 +445,8 @@ def test_sparse_vectors_go_where_dense_ones_go(variant, n_jobs, graphs):
 
 
 def test_pipeline_of_sparse_vectors(graphs):
-    model = make_pipeline(PWLRTransformer(sparse_output=True), SelectKBest(chi2, k=50), LogisticRegression(C=9))
+    keep = SelectKBest(chi2, k=50)
+    model = make_pipeline(PWLRTransformer(sparse_output=True), keep, MaxAbsScaler(), LogisticRegression(C=9))
     assert model.fit(graphs, graphs.y).score(graphs, graphs.y) > 0.8
 
 
@@ -539,6 +542,34 @@ def test_cross_validation(graphs):
     networkx = cross_val_score(make("classifier"), graphs.to_networkx(), graphs.y, cv=folds)
     np.testing.assert_array_equal(networkx, scores)
     assert cross_val_predict(make("classifier"), graphs, graphs.y, cv=folds).shape == graphs.y.shape
+
+
+def test_shuffle_and_resample_keep_batches(graphs):
+    mixed, y = shuffle(graphs, graphs.y, random_state=0)
+    assert isinstance(mixed, GraphBatch)
+    np.testing.assert_array_equal(mixed.y, y)
+    drawn, y = resample(graphs, graphs.y, random_state=0)
+    assert isinstance(drawn, GraphBatch)
+    np.testing.assert_array_equal(drawn.y, y)
+
+
+def test_in_the_ensembles_of_others(graphs):
+    """Those that hand the input on as it is; bagging makes an array of it first and cannot work."""
+    pair = [("typed", make("classifier")), ("lists", make("classifier", representation="sorted", unseen="ignore"))]
+    for model in (
+        VotingClassifier(pair, voting="soft"),
+        StackingClassifier(pair, cv=3),
+        OneVsRestClassifier(pair[0][1]),
+    ):
+        assert model.fit(graphs, graphs.y).score(graphs, graphs.y) > 0.8
+    calibrated = CalibratedClassifierCV(make("classifier"), cv=3).fit(graphs, graphs.y)
+    np.testing.assert_allclose(calibrated.predict_proba(graphs).sum(axis=1), 1)
+
+
+def test_no_array_is_made_of_a_batch(graphs):
+    """NumPy would take a batch of batches of batches apart until it gives up in words that help nobody."""
+    with pytest.raises(TypeError, match="GraphBatch"):
+        np.asarray(graphs)
 
 
 def test_train_test_split_keeps_batches(graphs):

@@ -25,7 +25,7 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import numba
@@ -56,7 +56,7 @@ _LEAF = -1  # child and feature marks as scikit-learn writes them
 _UNDEFINED = -2
 _TIE = np.float32(1e-7)  # neighbouring values no further apart are tied; the sum is taken in float32
 _EPSILON = np.finfo(np.float64).eps  # purer nodes are leaves
-_NEAR = 256
+_NEAR = 256  # nodes of at most this many rows read the ranks row by row
 _LISTED = 64  # nodes of at least this many rows may use the lists of non-zero entries
 # Products of three row counts are formed in int64 by the split search; this many rows keep them far from overflow.
 _MAX_ROWS = 1 << 20
@@ -133,7 +133,7 @@ def _kernel(function: _F) -> _F:
 # --------------------------------------------------------------------------------------------------------------------
 
 
-@intrinsic
+@cast("Callable[[Any], Callable[[Any], Any]]", intrinsic)
 def _trailing_zeros(typingctx: Any, word: Any) -> Any:  # noqa: ARG001 (numba's signature)
     """Index of the lowest set bit of a non-zero uint64."""
 
@@ -191,27 +191,23 @@ def _mt_below(state: Any, limit: Any, mask: Any) -> Any:
 
 
 @_kernel
-def _bootstrap_counts(seed: Any, state: Any, counts: Any) -> Any:
-    """How often each row is drawn into the tree with this seed."""
+def _draw_tree(seed: Any, bootstrap: Any, state: Any, counts: Any) -> Any:
+    """Fill in how often each row is in the tree of this seed; returns the 32-bit state that draws its features.
+
+    In scikit-learn both start from a generator of their own with the same seed, so both see the same first words.
+    """
     n = counts.shape[0]
     for i in range(n):
-        counts[i] = 0
-    _mt_seed(state, seed)
-    if n == 1:  # a range of one value draws nothing from the stream
-        counts[0] = 1
-        return
-    mask = 1
-    while mask < n - 1:
-        mask = 2 * mask + 1
-    for _ in range(n):
-        counts[_mt_below(state, n - 1, mask)] += 1
-
-
-@_kernel
-def _splitter_seed(seed: Any, state: Any) -> Any:
-    """The 32-bit state with which a tree starts to draw features."""
+        counts[i] = 0 if bootstrap and n > 1 else 1
     _mt_seed(state, seed)
     drawn = _mt_below(state, 2147483646, 2147483647)
+    if bootstrap and n > 1:  # a range of one value would draw nothing from the stream
+        state[624] = 0
+        mask = 1
+        while mask < n - 1:
+            mask = 2 * mask + 1
+        for _ in range(n):
+            counts[_mt_below(state, n - 1, mask)] += 1
     return drawn if drawn != 0 else 1
 
 
@@ -265,13 +261,13 @@ def _rank_columns(columns: Any, ranks: Any) -> Any:
     bits = columns.view(np.int32)
     for f in range(d):
         size = 0
-        negative = 0
+        negative = np.int64(0)
         for i in range(n):
             pattern = np.int64(bits[f, i])
             if pattern & 0x7FFFFFFF:  # neither 0.0 nor -0.0; the map makes the order of keys that of the floats
                 rows[size] = i
                 keys[size] = 0x7FFFFFFF & ~pattern if pattern < 0 else pattern | 0x80000000
-                negative += pattern < 0
+                negative += np.int64(pattern < 0)
                 size += 1
         if size > 0:
             _radix_sort(keys, rows, size, spare_keys, spare_rows)
@@ -287,7 +283,7 @@ def _rank_columns(columns: Any, ranks: Any) -> Any:
             list_ptr[f + 1] = begin + size
         else:
             list_ptr[f + 1] = begin
-        rank = -1
+        rank = np.int64(-1)
         for k in range(size + 1):
             if k == negative and size < n:  # here the zeros stand in the order
                 rank += 1
@@ -416,13 +412,13 @@ def _groups_by_bins(
     while summary != _U0:
         block = _trailing_zeros(summary)
         summary &= summary - _U1
-        for word in range(block << by, (block + _U1) << by):
-            even = word << _U1
+        for marked in range(block << by, (block + _U1) << by):
+            even = marked << _U1
             present = bitmap[even] | bitmap[even + _U1]
             bitmap[even] = _U0
             bitmap[even + _U1] = _U0
             while present != _U0:
-                rank = (word << _U6) + _trailing_zeros(present)
+                rank = (marked << _U6) + _trailing_zeros(present)
                 present &= present - _U1
                 even = rank << _U1
                 group_rank[size] = rank
@@ -615,13 +611,9 @@ def _partition(
 
 @_kernel
 def _start_tree(seed: Any, bootstrap: Any, y: Any, bits: Any, words: Any, scratch: Any) -> Any:
-    """Draw the tree's rows and weights; returns how many rows it has, its class weights being put on the stack."""
+    """Draw the tree's rows, their class weights onto the stack; returns how many rows, and the feature generator."""
     counts = scratch.counts
-    if bootstrap:
-        _bootstrap_counts(seed, scratch.twister, counts)
-    else:
-        for i in range(y.shape[0]):
-            counts[i] = 1
+    state = _draw_tree(seed, bootstrap, scratch.twister, counts)
     for c in range(scratch.stack_classes.shape[1]):
         scratch.stack_classes[0, c] = 0
     size = 0
@@ -638,22 +630,7 @@ def _start_tree(seed: Any, bootstrap: Any, y: Any, bits: Any, words: Any, scratc
             size += 1
     for f in range(scratch.features.shape[0]):
         scratch.features[f] = f
-    return size
-
-
-@_kernel
-def _put_leaf(nodes: Any, node: Any, impurity: Any, n_samples: Any, weight: Any, totals: Any) -> Any:
-    """Write a node as scikit-learn writes a leaf; a split fills in the rest."""
-    nodes.left[node] = _LEAF
-    nodes.right[node] = _LEAF
-    nodes.feature[node] = _UNDEFINED
-    nodes.threshold[node] = _UNDEFINED
-    nodes.impurity[node] = impurity
-    nodes.n_samples[node] = n_samples
-    nodes.weight[node] = weight
-    nodes.missing_left[node] = False
-    for c in range(totals.shape[0]):
-        nodes.value[node * totals.shape[0] + c] = np.float64(totals[c]) / np.float64(weight)
+    return size, state
 
 
 @_kernel
@@ -689,13 +666,14 @@ def _grow_tree(
     group_rank, group_sum, found, left_of = scratch.group_rank, scratch.group_sum, scratch.found, scratch.left
     stack, stack_impurity, stack_classes = scratch.stack, scratch.stack_impurity, scratch.stack_classes
     totals = scratch.totals
-    lefts, rights = nodes.left, nodes.right
+    lefts, rights, node_feature, node_threshold = nodes.left, nodes.right, nodes.feature, nodes.threshold
+    node_impurity, node_samples, node_weight = nodes.impurity, nodes.n_samples, nodes.weight
+    missing_left, node_value = nodes.missing_left, nodes.value
     n_classes = totals.shape[0]
     n = y.shape[0]
     d = features.shape[0]
     by_row = n * d
-    n_rows = _start_tree(seed, bootstrap, y, bits, words, scratch)
-    state = _splitter_seed(seed, scratch.twister)
+    n_rows, state = _start_tree(seed, bootstrap, y, bits, words, scratch)
     squares = np.int64(0)
     tree_weight = np.int64(0)
     for c in range(n_classes):
@@ -723,7 +701,14 @@ def _grow_tree(
             else:
                 rights[base + parent] = used
         node = base + used
-        _put_leaf(nodes, node, impurity, end - start, weight, totals)
+        lefts[node], rights[node] = _LEAF, _LEAF  # a leaf, until it is split
+        node_feature[node], node_threshold[node] = _UNDEFINED, _UNDEFINED
+        node_impurity[node] = impurity
+        node_samples[node] = end - start
+        node_weight[node] = weight
+        missing_left[node] = False
+        for c in range(n_classes):
+            node_value[node * n_classes + c] = np.float64(totals[c]) / np.float64(weight)
         deepest = max(deepest, depth)
         used += 1
         if end - start < 2 or impurity <= _EPSILON:
@@ -738,7 +723,7 @@ def _grow_tree(
         drawn = 0  # known constants drawn
         constant = known
         best = -np.inf
-        best_feature = -1
+        best_feature = np.int64(-1)
         while undrawn_end > constant and (visited < n_candidates or visited <= new + drawn):
             visited += 1
             state ^= (state << 13) & 0xFFFFFFFF
@@ -832,9 +817,9 @@ def _grow_tree(
         middle = _partition(
             ranks, origin, stride, found[0], rows, sums, scratch.spare_rows, scratch.spare_sums, place, start, end
         )
-        nodes.feature[node] = best_feature
-        nodes.threshold[node] = np.float64(levels[low + found[0]]) / 2.0 + np.float64(levels[low + found[1]]) / 2.0
-        nodes.missing_left[node] = middle - start > end - middle
+        node_feature[node] = best_feature
+        node_threshold[node] = np.float64(levels[low + found[0]]) / 2.0 + np.float64(levels[low + found[1]]) / 2.0
+        missing_left[node] = middle - start > end - middle
         for c in range(n_classes):
             stack_classes[height, c] = totals[c] - left_of[c]
             stack_classes[height + 1, c] = left_of[c]
@@ -931,7 +916,7 @@ def _staged_sums(rows: Any, n_classes: Any, nodes: Any, offsets: Any, stages: An
     for t in range(offsets.shape[0] - 1):
         base = offsets[t]
         if out_of_bag:
-            _bootstrap_counts(seeds[t], twister, counts)
+            _draw_tree(seeds[t], True, twister, counts)
         for i in range(n):
             if counts[i] > 0:
                 continue
@@ -1013,7 +998,7 @@ class Forest:
     bootstrap : bool
         Whether the trees saw bootstrap samples.
     train_X : ndarray of float32, shape (n_samples, n_features)
-        The training rows, needed for the out-of-bag votes.
+        The training rows, needed for the out-of-bag votes; not a copy if they came as float32 rows.
     train_y : ndarray of int64, shape (n_samples,)
         The training labels as positions in `classes`.
 
@@ -1044,13 +1029,6 @@ class Forest:
     train_X: npt.NDArray[np.float32]  # noqa: N815 (X is scikit-learn's name)
     train_y: npt.NDArray[np.int64]
 
-    def __post_init__(self) -> None:
-        """Make the arrays read-only, as far as they are ours."""
-        for field in fields(self):
-            content = getattr(self, field.name)
-            if isinstance(content, np.ndarray) and not field.name.startswith("train_"):
-                content.setflags(write=False)
-
     @property
     def n_trees(self) -> int:
         """Number of trees grown."""
@@ -1071,7 +1049,7 @@ class Forest:
         ndarray of float64, shape (n_samples, n_classes)
             As ``RandomForestClassifier.predict_proba`` with ``n_jobs=1``.
         """
-        return self.staged_predict_proba(X, [self._count(n_trees)])[0]
+        return np.asarray(self.staged_predict_proba(X, [self._count(n_trees)])[0])
 
     def predict(self, X: npt.ArrayLike, n_trees: int | None = None) -> npt.NDArray[Any]:
         """The most probable class of each row; of equal ones the first in `classes`.
@@ -1088,7 +1066,7 @@ class Forest:
         ndarray of shape (n_samples,)
             Labels.
         """
-        return self.staged_predict(X, [self._count(n_trees)])[0]
+        return np.asarray(self.staged_predict(X, [self._count(n_trees)])[0])
 
     def staged_predict_proba(self, X: npt.ArrayLike, n_trees: Sequence[int]) -> npt.NDArray[np.float64]:
         """`predict_proba` for several numbers of trees, in one walk.
@@ -1124,7 +1102,7 @@ class Forest:
         ndarray of shape (len(n_trees), n_samples)
             Labels.
         """
-        return self.classes[np.argmax(self.staged_predict_proba(X, n_trees), axis=2)]
+        return np.asarray(self.classes[np.argmax(self.staged_predict_proba(X, n_trees), axis=2)])
 
     def oob_decision_function(self, n_trees: int | None = None) -> npt.NDArray[np.float64]:
         """Class probabilities of the training rows from the trees that did not see them.
@@ -1139,7 +1117,7 @@ class Forest:
         ndarray of float64, shape (n_samples, n_classes)
             As `oob_decision_function_`: rows that every tree saw are all zero.
         """
-        return self.staged_oob_decision_function([self._count(n_trees)])[0]
+        return np.asarray(self.staged_oob_decision_function([self._count(n_trees)])[0])
 
     def oob_score(self, n_trees: int | None = None) -> float:
         """Accuracy of the out-of-bag votes, as `oob_score_`.
@@ -1172,7 +1150,7 @@ class Forest:
         if not self.bootstrap:
             raise ValueError("out-of-bag votes need bootstrap=True: without it every tree saw every row")
         sums, votes = self._staged(self.train_X, n_trees, out_of_bag=True)
-        return cast("npt.NDArray[np.float64]", sums / np.maximum(votes, 1)[:, :, None])
+        return np.asarray(sums / np.maximum(votes, 1)[:, :, None])
 
     def staged_oob_score(self, n_trees: Sequence[int]) -> npt.NDArray[np.float64]:
         """`oob_score` for several numbers of trees, in one walk.
@@ -1324,7 +1302,7 @@ def fit_sklearn_forest(
     X, y, n_trees, random_state, n_jobs, max_features, bootstrap, engine
         As in `grow_forest`; `n_jobs` also becomes the classifier's own.
     oob_score : bool, default=False
-        Whether to set `oob_score_` and `oob_decision_function_`.
+        Whether to set `oob_score_` and `oob_decision_function_`; nothing is said of rows that every tree saw.
 
     Returns
     -------
@@ -1365,7 +1343,7 @@ class _Task:
     """What to grow, checked; `model` is an unfitted scikit-learn forest with the same parameters."""
 
     model: RandomForestClassifier
-    X: Any  # float32, dense or sparse
+    X: Any  # float32, dense or sparse; scikit-learn grows the same trees on both, so the twin need not care
     y: npt.NDArray[Any]
     codes: npt.NDArray[np.int64]
     classes: npt.NDArray[Any]
@@ -1392,20 +1370,23 @@ class _Task:
             max_features=max_features,
             bootstrap=bootstrap,
         )
-        X, y = validate_data(model, X, y, accept_sparse="csc", dtype=np.float32, ensure_all_finite="allow-nan")
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        return cls(model, X, y, codes.astype(np.int64), classes, _candidates(max_features, X.shape[1]))
+        checked = validate_data(model, X, y, accept_sparse="csc", dtype=np.float32, ensure_all_finite="allow-nan")
+        rows, labels = cast("tuple[Any, npt.NDArray[Any]]", checked)
+        check_classification_targets(labels)
+        classes, codes = np.unique(labels, return_inverse=True)
+        return cls(model, rows, labels, codes.astype(np.int64), classes, _candidates(max_features, rows.shape[1]))
+
+    def rows(self) -> npt.NDArray[np.float32]:
+        """The training rows, dense."""
+        return np.ascontiguousarray(cast("Any", self.X).toarray() if issparse(self.X) else self.X)
 
     def obstacle(self) -> str | None:
         """Why the twin cannot grow this forest, if so."""
         if _jit_is_off():
             return "numba's compiler is switched off"
-        if issparse(self.X):
-            return "X is a sparse matrix"
         if self.X.shape[0] > _MAX_ROWS:
             return f"X has more than {_MAX_ROWS} rows"
-        if np.isnan(self.X).any():
+        if np.isnan(cast("Any", self.X).data if issparse(self.X) else self.X).any():
             return "X has missing values"
         return None
 
@@ -1429,7 +1410,7 @@ def _candidates(wanted: MaxFeatures, width: int) -> int:
 
 def _jit_is_off() -> bool:
     """Whether NUMBA_DISABLE_JIT is set: the kernels would run as plain Python, far slower than scikit-learn."""
-    return bool(numba.config.DISABLE_JIT)
+    return bool(getattr(numba.config, "DISABLE_JIT", False))
 
 
 def _use_twin(task: _Task, engine: Engine) -> bool:
@@ -1454,7 +1435,8 @@ def _grow_twin(task: _Task) -> Forest:
     seeds = np.random.RandomState(model.random_state).randint(_MAX_SEED, size=model.n_estimators).astype(np.int64)
     ranks = np.empty((2, d * n), dtype=np.uint16 if n < 1 << 16 else np.int32)
     by_column = ranks[0].reshape(d, n)
-    levels = _rank_columns(np.ascontiguousarray(task.X.T), by_column)
+    rows = task.rows()
+    levels = _rank_columns(np.ascontiguousarray(rows.T), by_column)
     ranks[1].reshape(n, d)[...] = by_column.T
     columns = _Columns(ranks.reshape(-1), *levels)
     bits = 32 if n_classes <= 2 else n.bit_length()
@@ -1492,7 +1474,7 @@ def _grow_twin(task: _Task) -> Forest:
         classes=task.classes,
         n_features=d,
         bootstrap=bool(model.bootstrap),
-        train_X=np.ascontiguousarray(task.X),
+        train_X=rows,
         train_y=task.codes,
     )
 
@@ -1510,7 +1492,7 @@ def _from_sklearn(model: RandomForestClassifier, task: _Task) -> Forest:
     def joined(name: str, dtype: type) -> npt.NDArray[Any]:
         return np.concatenate([getattr(tree, name) for tree in trees]).astype(dtype)
 
-    rows = task.X.toarray() if issparse(task.X) else task.X
+    rows = task.rows()
     return Forest(
         joined("children_left", np.int32),
         joined("children_right", np.int32),
@@ -1527,7 +1509,7 @@ def _from_sklearn(model: RandomForestClassifier, task: _Task) -> Forest:
         task.classes,
         rows.shape[1],
         bool(model.bootstrap),
-        np.ascontiguousarray(rows, dtype=np.float32),
+        rows,
         task.codes,
     )
 
@@ -1571,7 +1553,7 @@ def _as_rows(X: Any, n_features: int) -> npt.NDArray[np.float32]:
     rows = check_array(X, accept_sparse=True, dtype=np.float32, ensure_all_finite="allow-nan")
     if rows.shape[1] != n_features:
         raise ValueError(f"X has {rows.shape[1]} columns, but the forest was grown on {n_features}")
-    return np.ascontiguousarray(rows.toarray() if issparse(rows) else rows)
+    return np.ascontiguousarray(cast("Any", rows).toarray() if issparse(rows) else rows)
 
 
 def _first_difference() -> str | None:
@@ -1598,7 +1580,7 @@ def _first_difference() -> str | None:
     return None
 
 
-def _compare(genuine: RandomForestClassifier, twin: RandomForestClassifier) -> str | None:
+def _compare(genuine: Any, twin: Any) -> str | None:
     """Name what differs between two fitted forests, to the last bit, or give None."""
     if vars(genuine).keys() != vars(twin).keys():
         return "attributes of the forest"
@@ -1608,7 +1590,7 @@ def _compare(genuine: RandomForestClassifier, twin: RandomForestClassifier) -> s
         ours = other.tree_.__getstate__()
         for name, expected in one.tree_.__getstate__().items():
             if not np.array_equal(expected, ours[name]):
-                return name
+                return str(name)
     if not np.array_equal(genuine.oob_decision_function_, twin.oob_decision_function_):
         return "out-of-bag votes"
     if not np.array_equal(genuine.feature_importances_, twin.feature_importances_):

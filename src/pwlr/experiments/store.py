@@ -1,0 +1,147 @@
+"""Results on disk: one SQLite file a project folder, one row for each evaluated unit, safe against kills and neighbours.
+
+A unit is one (data set, recipe, variant, k, repetition, fold) under one protocol. Rows are written in one transaction a
+batch; what was written survives a kill, and a unit that is there is never run again.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from pwlr.errors import DatasetError
+from pwlr.experiments.spec import Spec
+
+__all__ = ["SCHEMA", "Store", "StoreError", "Unit"]
+
+VERSION = 1
+
+SCHEMA = """
+-- the protocols that were run, by the hash of their description
+CREATE TABLE IF NOT EXISTS protocols (
+    run_id TEXT PRIMARY KEY,
+    spec   TEXT NOT NULL              -- JSON: protocol, folds, tree counts, seed, twins
+);
+-- one row for each evaluated unit
+CREATE TABLE IF NOT EXISTS units (
+    run_id     TEXT NOT NULL REFERENCES protocols,
+    dataset    TEXT NOT NULL,
+    recipe     TEXT NOT NULL,
+    variant    TEXT NOT NULL,         -- PWLR-H0 ... PWLR-OPT-H0+H1, typed, or a baseline
+    k1         TEXT NOT NULL,         -- number, inf, or '' where nothing is chosen
+    k2         TEXT NOT NULL,
+    repetition INTEGER NOT NULL,
+    fold       INTEGER NOT NULL,
+    accuracy   REAL NOT NULL,         -- on the graphs held out
+    selection  REAL,                  -- score on the training part by which this unit competes with other k
+    n_test     INTEGER NOT NULL,
+    n_columns  INTEGER NOT NULL,
+    chosen     TEXT NOT NULL,         -- JSON: what was chosen inside, e.g. the number of trees
+    seconds    REAL NOT NULL,
+    versions   TEXT NOT NULL,         -- JSON: versions and commit
+    PRIMARY KEY (run_id, dataset, recipe, variant, k1, k2, repetition, fold)
+) WITHOUT ROWID;
+"""
+
+
+class StoreError(DatasetError):
+    """The results file cannot be read or written, or another program made it."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One evaluated unit; see the schema."""
+
+    run_id: str
+    dataset: str
+    recipe: str
+    variant: str
+    k1: str
+    k2: str
+    repetition: int
+    fold: int
+    accuracy: float
+    selection: float | None
+    n_test: int
+    n_columns: int
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    versions: Mapping[str, Any] = field(default_factory=dict)
+
+
+_COLUMNS = tuple(column.name for column in fields(Unit))
+_FILTERS = ("run_id", "dataset", "recipe", "variant", "k1", "k2", "repetition")
+_JSON = ("chosen", "versions")
+
+
+class Store:
+    """The results of a project folder."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        with self._connected() as connection:
+            found = connection.execute("PRAGMA user_version").fetchone()[0]
+            tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            if found > VERSION:
+                raise StoreError(f"{self.path} was written by a later pwlr (version {found}, this one knows {VERSION})")
+            if found == 0 and tables:
+                raise StoreError(f"{self.path} is a database of another program: name another file for the results")
+            # WAL lets readers and a writer work side by side, and a killed writer leaves the file whole
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(SCHEMA)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    def add_protocol(self, spec: Spec) -> None:
+        """Note a protocol under its hash."""
+        with self._connected() as connection, connection:
+            connection.execute("INSERT OR IGNORE INTO protocols VALUES (?, ?)", (spec.run_id, spec.canonical()))
+
+    def protocols(self) -> dict[str, dict[str, Any]]:
+        """Return the protocols that were run."""
+        with self._connected() as connection:
+            return {run_id: json.loads(spec) for run_id, spec in connection.execute("SELECT * FROM protocols")}
+
+    def add(self, units: Iterable[Unit]) -> None:
+        """Write units, all of them or none; one that is there already stays as it is."""
+        rows = [
+            tuple(json.dumps(value, sort_keys=True) if name in _JSON else value for name, value in asdict(unit).items())
+            for unit in units
+        ]
+        places = ", ".join("?" * len(_COLUMNS))
+        with self._connected() as connection, connection:
+            connection.executemany(f"INSERT OR IGNORE INTO units ({', '.join(_COLUMNS)}) VALUES ({places})", rows)  # noqa: S608
+
+    def units(self, **wanted: Any) -> Iterator[Unit]:
+        """Yield the units whose columns have the wanted values (a value or a collection of them), in key order."""
+        clauses, values = [], []
+        for column, value in wanted.items():
+            if column not in _FILTERS:
+                raise StoreError(f"results cannot be filtered by {column!r}: use one of {', '.join(_FILTERS)}")
+            several = list(value) if isinstance(value, Collection) and not isinstance(value, str) else [value]
+            clauses.append(f"{column} IN ({', '.join('?' * len(several))})")
+            values += several
+        where = f" WHERE {' AND '.join(clauses)}" if clauses else ""
+        order = "dataset, recipe, run_id, variant, k1, k2, repetition, fold"
+        query = f"SELECT {', '.join(_COLUMNS)} FROM units{where} ORDER BY {order}"  # noqa: S608 - names are ours
+        with self._connected() as connection:
+            for row in connection.execute(query, values):
+                record = dict(zip(_COLUMNS, row, strict=True))
+                yield Unit(**{**record, **{name: json.loads(record[name]) for name in _JSON}})
+
+    def done(self, **wanted: Any) -> set[tuple[str, str, str, int, int]]:
+        """Return the (variant, k1, k2, repetition, fold) that are there."""
+        return {(u.variant, u.k1, u.k2, u.repetition, u.fold) for u in self.units(**wanted)}
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """Open the file for one operation; a neighbour's lock is waited for, trouble is told in one sentence."""
+        try:
+            with closing(sqlite3.connect(self.path, timeout=60)) as connection:
+                yield connection
+        except sqlite3.DatabaseError as error:
+            raise StoreError(f"{self.path}: {error}; is it a results file, and its folder writable?") from None
