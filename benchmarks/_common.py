@@ -8,23 +8,29 @@ import platform
 import subprocess
 import time
 from collections.abc import Callable
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 
 
-def take_turns(tasks: dict[str, Callable[[], object]], repeats: int) -> dict[str, list[float]]:
-    """Wall seconds of every task, all tasks once a round, so that a slow minute of the machine strikes them alike."""
-    seconds: dict[str, list[float]] = {name: [] for name in tasks}
-    for _ in range(repeats):
+def take_turns(tasks: dict[str, Callable[[], object]], repeats: int) -> dict[str, NDArray[np.float64]]:
+    """Wall and processor seconds of every task, shape (repeats, 2); all tasks run once a round.
+
+    So a slow minute of the machine strikes all alike; and processor time leaves out waiting for other programs.
+    """
+    seconds = {name: np.empty((repeats, 2)) for name in tasks}
+    for turn in range(repeats):
         for name, task in tasks.items():
-            start = time.perf_counter()
+            start = time.perf_counter(), time.process_time()
             task()
-            seconds[name].append(time.perf_counter() - start)
+            seconds[name][turn] = time.perf_counter() - start[0], time.process_time() - start[1]
     return seconds
 
 
@@ -66,7 +72,7 @@ def commit() -> str:
 
 def report(benchmark: str, result: dict[str, Any]) -> Path:
     """Write the result with its surroundings, and say where."""
-    moment = datetime.now(timezone.utc)
+    moment = datetime.now(UTC)
     whole = {
         "benchmark": benchmark,
         "date": moment.isoformat(timespec="seconds"),

@@ -1,7 +1,7 @@
 """Time what people wait for: ``import pwlr``, ``pwlr --help`` and a warm ``pwlr embed MUTAG``, each a whole process.
 
-``python -c pass`` takes turns with them, so that a slow machine shows; each number is the median of all rounds. The import
-is told above that baseline, the commands as a whole.
+``python -c pass`` takes turns with them, so that a slow machine shows; each number is the median of all rounds. Imports
+are told above that baseline, commands as a whole.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def main() -> None:
         for command in commands.values():
             run(command)  # warm: files in the system's cache, kernels in Numba's
         tasks = {name: (lambda command=command: run(command)) for name, command in commands.items()}
-        seconds = {name: float(np.median(times)) for name, times in take_turns(tasks, options.repeats).items()}  # type: ignore[arg-type]
+        seconds = {name: float(np.median(times[:, 0])) for name, times in take_turns(tasks, options.repeats).items()}
     baseline = seconds["python -c pass"]
     told = {name: taken - baseline if name.startswith("import") else taken for name, taken in seconds.items()}
     result: dict[str, Any] = {"repeats": options.repeats, "loaded_by_import": loaded_by_import(), "processes": {}}

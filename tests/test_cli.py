@@ -545,7 +545,7 @@ def test_classify_what_cannot_be_classified(refused, tmp_path):
     assert "there is nothing to tell apart" in refused("classify", toy(tmp_path, name="ONE", y=(1, 1)))
     assert "graph_labels.txt" in refused("classify", toy(tmp_path, name="BARE", y=None))
     assert "at most 3 folds" in refused("classify", toy(tmp_path, name="FEW", copies=3))
-    assert "1 folds cannot hold anything out" in refused("classify", "MUTAG", "--folds", "1")
+    assert "folds=1 cannot hold anything out" in refused("classify", "MUTAG", "--folds", "1")
     single = GraphBatch.from_networkx([nx.path_graph(3)] * 5, y=[0, 0, 0, 0, 1])
     write_tu(single, tmp_path / "SINGLE", name="SINGLE")
     assert "one graph cannot be held out" in refused("classify", "SINGLE", "--folds", "2")

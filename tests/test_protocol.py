@@ -244,7 +244,7 @@ def test_classes_that_will_not_do():
         protocol.check_classes(graphs, 10)
     with pytest.raises(OptionError, match="leave it out, one graph cannot be held out"):
         protocol.check_classes(paths([0, 0, 0, "1"]), 2)
-    with pytest.raises(OptionError, match="1 folds cannot hold anything out"):
+    with pytest.raises(OptionError, match="folds=1 cannot hold anything out"):
         protocol.check_classes(graphs, 1)
     with pytest.raises(DatasetError, match="50 different numbers for 50 graphs"):
         protocol.check_classes(paths(np.linspace(0, 1, 50)), 2)

@@ -13,7 +13,7 @@ import os
 import re
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -179,6 +179,7 @@ def load_dataset(
     cache_dir: str | os.PathLike[str] | None = None,
     download: bool = True,
     base_url: str | None = None,
+    repair: Collection[str] = (),
 ) -> GraphBatch:
     """Load a data set by its name, or from a folder or zip in the TU format.
 
@@ -201,6 +202,8 @@ def load_dataset(
         Whether to use the network at all.
     base_url : str, optional
         Where ``NAME.zip`` is downloaded from. Default: ``$PWLR_DATA_URL``, else the TUDataset site.
+    repair : collection of str
+        Which of `pwlr.packing.REPAIRS` to apply to the files instead of refusing them.
 
     Returns
     -------
@@ -228,12 +231,12 @@ def load_dataset(
     batch: GraphBatch | None
     path = _as_path(name)
     if path is not None:
-        batch = read_tu(path)
+        batch = read_tu(path, repair=repair)
     else:
         _refuse_recipe(str(name), recipe)
-        batch, path = _from_places(str(name), data_dir, cache_dir)
+        batch, path = _from_places(str(name), data_dir, cache_dir, repair)
     if batch is None:
-        batch = _from_site(str(name), data_dir, cache_dir, download=download, base_url=base_url)
+        batch = _from_site(str(name), data_dir, cache_dir, download=download, base_url=base_url, repair=repair)
     elif path is not None:
         _warn_if_other(batch, path)
     _refuse_recipe(batch.name, recipe)
@@ -245,6 +248,8 @@ def _as_path(name: str | os.PathLike[str]) -> Path | None:
     if isinstance(name, str) and name in _catalogue():
         return None
     path = Path(name)
+    if path.name.endswith("_A.txt"):
+        raise DatasetError(f"{os.fspath(name)!r} is one file of a data set in the TU format: give the folder it is in")
     if path.exists() and os.fspath(name):
         return path
     if isinstance(name, str) and _NAME.fullmatch(name) and not name.endswith(".zip"):
@@ -356,7 +361,10 @@ def _holds(path: Path, name: str) -> bool:
 
 
 def _from_places(
-    name: str, data_dir: str | os.PathLike[str] | None, cache_dir: str | os.PathLike[str] | None
+    name: str,
+    data_dir: str | os.PathLike[str] | None,
+    cache_dir: str | os.PathLike[str] | None,
+    repair: Collection[str],
 ) -> tuple[GraphBatch | None, Path | None]:
     """Read a data set from the first place that has it, and say where that was."""
     for place, folder in _folders(data_dir, cache_dir):
@@ -366,13 +374,13 @@ def _from_places(
             continue
         for path in (folder / name, folder / f"{name}.zip"):
             if (path.suffix == ".zip" and path.is_file()) or (path.is_dir() and _holds(path, name)):
-                return _read_local(path, name, place), path
+                return _read_local(path, name, place, repair), path
     return None, None
 
 
-def _read_local(path: Path, name: str, place: Place) -> GraphBatch:
+def _read_local(path: Path, name: str, place: Place, repair: Collection[str]) -> GraphBatch:
     try:
-        return read_tu(path, name=name)
+        return read_tu(path, name=name, repair=repair)
     except GraphFormatError as error:
         if place != "cache":
             raise
@@ -408,8 +416,12 @@ def _from_site(
     *,
     download: bool,
     base_url: str | None,
+    repair: Collection[str],
 ) -> GraphBatch:
     """Download a data set, or say where it was looked for."""
+    spelled = {known.lower(): known for known in _catalogue()}.get(name.lower(), name)
+    if spelled != name:
+        raise DatasetError(f"there is no data set {name!r}: did you mean {spelled}?")
     places = _folders(data_dir, cache_dir)
     looked = ", ".join(f"{folder} ({place})" for place, folder in places if place != "built-in")
     if not download:
@@ -420,15 +432,15 @@ def _from_site(
     site = base_url or os.environ.get("PWLR_DATA_URL") or _SITE
     if not site.startswith(("http://", "https://")):
         raise DatasetError(f"data sets are downloaded over http or https, not from {site!r}: correct base_url")
-    return _download(name, f"{site.rstrip('/')}/{name}.zip", _cache_folder(cache_dir), looked)
+    return _download(name, f"{site.rstrip('/')}/{name}.zip", _cache_folder(cache_dir), looked, repair)
 
 
-def _download(name: str, url: str, folder: Path, looked: str) -> GraphBatch:
+def _download(name: str, url: str, folder: Path, looked: str, repair: Collection[str]) -> GraphBatch:
     """Fetch, parse and check under a temporary name; only then does the file take its own."""
     with _temporary_file(folder, name) as temporary:
         _fetch(url, temporary, name, looked)
         try:
-            batch = read_tu(temporary, name=name)
+            batch = read_tu(temporary, name=name, repair=repair)
         except GraphFormatError as error:
             reason = str(error).replace(str(temporary), "it")
             raise DatasetError(f"what {url} sent is not the data set {name}: {reason}; try again later") from error

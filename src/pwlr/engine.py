@@ -14,18 +14,18 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 
-from pwlr.backends import resolve
+from pwlr.backends import check_backend, resolve
 from pwlr.errors import OptionError
 from pwlr.graphs import GraphBatch, shard_bounds
 from pwlr.io.convert import as_batch
 from pwlr.method.diffusion import Grid
-from pwlr.method.features import EdgeWeights
+from pwlr.method.features import EdgeWeights, check_edge_weights
 from pwlr.method.features import edge_weights as edge_weights_of
 from pwlr.method.filtration import TIE_TOL, EventRow, check_p, prepare
 from pwlr.method.persistence import Diagrams, Essential, diagrams
 from pwlr.method.vectors import Accumulator, FeatureLayout, Unseen, check_unseen
 
-__all__ = ["Filtering", "embed", "embed_grid", "embed_shard", "event_rows", "persistence"]
+__all__ = ["Filtering", "check_jobs", "embed", "embed_grid", "embed_shard", "event_rows", "persistence"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class Filtering:
     def __post_init__(self) -> None:
         """Refuse values that no backend takes."""
         object.__setattr__(self, "p", check_p(self.p))
+        check_edge_weights(self.edge_weights)
+        check_backend(self.backend)
         number = isinstance(self.tie_tol, int | float | np.number) and not isinstance(self.tie_tol, bool)
         if not number or not 0 <= self.tie_tol < 1:
             raise OptionError(f"tie_tol={self.tie_tol!r} must be a number from 0 to below 1")
@@ -116,7 +118,7 @@ def embed_grid(
     >>> import pwlr
     >>> graphs = pwlr.load_dataset("MUTAG")[:3]
     >>> [row.heights.shape for row in pwlr.embed_grid(graphs, k1=[0, 1], k2=range(4))]
-    [(4, 60), (4, 60)]
+    [(4, 47), (4, 47)]
     """
     batch = as_batch(graphs)
     grid = Grid.product(k1, k2)
@@ -195,12 +197,20 @@ def _joined_rows(walks: list[Iterator[EventRow]], grid: Grid, n_jobs: int | None
         )
 
 
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse a number of workers that joblib does not know."""
+    whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (whole and n_jobs != 0):
+        raise OptionError(f"n_jobs={n_jobs!r} is no number of workers: give 1 or more, or -1 for all cores")
+
+
 def _shards(batch: GraphBatch, how: Filtering, n_jobs: int | None) -> tuple[list[GraphBatch], Filtering]:
     """Cut the batch into as many shards of equal cost as there are workers.
 
     What looks at the whole batch is settled before: a callable for the weights gets all graphs, and complaints name a
     graph by its number in the batch, whatever `n_jobs` is.
     """
+    check_jobs(n_jobs)
     workers = effective_n_jobs(n_jobs)
     if workers == 1 or batch.n_graphs < 2:
         return [batch], how

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.utils import check_random_state
+from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from pwlr.engine import Filtering, embed, event_rows
+from pwlr.engine import Filtering, check_jobs, embed, event_rows
 from pwlr.errors import GraphFormatError, OptionError
 from pwlr.graphs import GraphBatch
 from pwlr.io.convert import as_batch
-from pwlr.method.diffusion import Grid, check_steps
+from pwlr.method.diffusion import Grid
 from pwlr.method.features import EdgeWeights, NodeFeatures, resolve_node_features
 from pwlr.method.kinds import Survey
 from pwlr.method.vectors import (
@@ -29,7 +29,9 @@ from pwlr.method.vectors import (
     Representation,
     Stats,
     Unseen,
+    check_unseen_option,
     parse_k,
+    parse_pairs,
 )
 
 __all__ = ["PAPER_VARIANTS", "SEARCH_GRID", "PWLRClassifier", "PWLRTransformer"]
@@ -199,6 +201,10 @@ class PWLRTransformer(TransformerMixin, _GraphInput):  # type: ignore[misc]
             parse_k(self.k), self.representation, self.homology, self.stats, self.min_graphs, self.tau
         )
         self._filtering()  # refuses bad options now rather than at transform
+        check_unseen_option(self.unseen)
+        check_jobs(self.n_jobs)
+        if np.dtype(self.dtype).kind != "f":
+            raise OptionError(f"dtype={self.dtype!r} cannot hold sums of heights: use float64 or float32")
         self.layout_ = FeatureLayout.fit(batch, options)
         self.n_features_out_ = self.layout_.n_columns
 
@@ -250,7 +256,7 @@ class PWLRClassifier(ClassifierMixin, _GraphInput):  # type: ignore[misc]
     >>> graphs = pwlr.load_dataset("MUTAG")
     >>> clf = pwlr.PWLRClassifier(random_state=0).fit(graphs[:150], graphs.y[:150])
     >>> clf.predict(graphs[150:153])
-    array([1, 1, 1])
+    array([-1,  1,  1])
     """
 
     def __init__(
@@ -291,13 +297,21 @@ class PWLRClassifier(ClassifierMixin, _GraphInput):  # type: ignore[misc]
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Fit on graphs and their classes."""
         if y is None:
-            raise OptionError("PWLRClassifier.fit needs the classes: fit(graphs, graphs.y)")
+            # the words in the middle are what scikit-learn's own check looks for
+            raise OptionError(
+                "PWLRClassifier requires y to be passed, but the target y is None: "
+                "give the classes, fit(graphs, graphs.y)"
+            )
         batch = self._settle(X)
         classes: NDArray[Any] = column_or_1d(y, warn=True)
         check_consistent_length(batch, classes)
+        assert_all_finite(classes, input_name="y")
         check_classification_targets(classes)
         self.classes_ = np.unique(classes)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        # numba takes longer to import than a transformer to run, so only what grows a forest waits for it
+        from pwlr.forest import fit_sklearn_forest
+
         candidates = self._candidates()
         if len(candidates) == 1:
             self.selection_table_: dict[str, NDArray[Any]] = {}
@@ -312,24 +326,35 @@ class PWLRClassifier(ClassifierMixin, _GraphInput):  # type: ignore[misc]
             "homology": chosen.homology,
         }
         self.layout_ = FeatureLayout.fit(batch, chosen)
-        self.forest_ = self._grown(self._vectors(batch), classes, seed, oob_score=False)
+        self.forest_ = fit_sklearn_forest(
+            self._vectors(batch),
+            classes,
+            n_trees=self.n_estimators,
+            random_state=seed,
+            n_jobs=effective_n_jobs(self.n_jobs),
+        )
+        self.forest_.set_params(n_jobs=None)  # threads add votes up in any order; one gives the same bits each time
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each graph."""
         batch = self._read(X)
+        if batch.n_graphs == 0:
+            return self.classes_[:0]
         return np.asarray(self.forest_.predict(self._vectors(batch)))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of votes for each class of `classes_`."""
         batch = self._read(X)
+        if batch.n_graphs == 0:
+            return np.empty((0, len(self.classes_)))
         return np.asarray(self.forest_.predict_proba(self._vectors(batch)))
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Impurity importance of every column; `get_feature_names_out` names them."""
         check_is_fitted(self)
-        return np.asarray(self.forest_.feature_importances_)
+        return np.asarray(self.forest_.feature_importances_)[: self.layout_.n_columns]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Return the names of the columns that the forest sees."""
@@ -349,19 +374,27 @@ class PWLRClassifier(ClassifierMixin, _GraphInput):  # type: ignore[misc]
         return [LayoutOptions(pairs, **{**common, **variant}) for pairs in scales for variant in variants]
 
     def _grid(self) -> list[tuple[float, float]]:
-        pairs = SEARCH_GRID if self.search_grid is None else list(self.search_grid)
-        checked = {(check_steps(k1, "k1"), check_steps(k2, "k2")) for k1, k2 in pairs}
-        if not checked:
-            raise OptionError("search_grid is empty: give at least one (k1, k2)")
+        pairs: Any = SEARCH_GRID if self.search_grid is None else self.search_grid
+        wanted = "give a list of pairs (k1, k2)"
+        if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+            raise OptionError(f"search_grid={pairs!r} is not understood: {wanted}")
+        listed = list(dict.fromkeys(map(_hashable, pairs)))
+        if any(np.ndim(pair) == 0 for pair in listed):
+            raise OptionError(f"search_grid={pairs!r} is not understood: {wanted}")
+        checked = parse_pairs(listed, "search_grid", wanted)
         return sorted(checked, key=lambda pair: (sum(pair), pair[0]))
 
     def _scores(
         self, batch: GraphBatch, y: NDArray[Any], candidates: list[LayoutOptions], seed: int
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Out-of-bag accuracy and width of every candidate, from one pass over the grid."""
+        from pwlr.forest import grow_forest
+
         scores, widths = np.empty(len(candidates)), np.empty(len(candidates), dtype=np.int64)
         for number, X in self._walk(batch, candidates):
-            scores[number] = self._grown(X, y, seed, oob_score=True).oob_score_
+            scores[number] = grow_forest(
+                X, y, n_trees=self.n_estimators, random_state=seed, n_jobs=effective_n_jobs(self.n_jobs)
+            ).oob_score()
             widths[number] = X.shape[1]
         return scores, widths
 
@@ -377,19 +410,21 @@ class PWLRClassifier(ClassifierMixin, _GraphInput):  # type: ignore[misc]
             for number in list(waiting):
                 waiting[number].add(row)
                 if max(k1 for k1, _ in candidates[number].pairs) <= row.k1:
-                    yield number, waiting.pop(number).dense(np.float32)
+                    yield number, _seen_by_a_forest(waiting.pop(number).dense(np.float32))
 
     def _vectors(self, batch: GraphBatch) -> NDArray[np.float32]:
         # scikit-learn's trees read float32; made so at once, a wide matrix is in memory once
         X = embed(batch, self.layout_, self._filtering(), unseen=self.unseen, dtype=np.float32, n_jobs=self.n_jobs)
-        return np.asarray(X)
+        return _seen_by_a_forest(X)
 
-    def _grown(self, X: NDArray[np.float32], y: NDArray[Any], seed: int, *, oob_score: bool) -> RandomForestClassifier:
-        forest = RandomForestClassifier(
-            self.n_estimators, random_state=seed, n_jobs=self.n_jobs, oob_score=oob_score, bootstrap=True
-        ).fit(X, y)
-        # threads add votes up in any order; one thread gives the same bits each time
-        return forest.set_params(n_jobs=None)
+
+def _seen_by_a_forest(X: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Vectors as a forest takes them: with at least one column, so that graphs of which nothing is known are legal."""
+    return X if X.shape[1] else np.zeros((len(X), 1), dtype=np.float32)
+
+
+def _hashable(pair: Any) -> Any:
+    return tuple(pair) if isinstance(pair, list | np.ndarray) else pair
 
 
 def _best(candidates: list[LayoutOptions], scores: NDArray[np.float64]) -> int:

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -285,6 +285,10 @@ class GraphBatch:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse to be taken for a table of numbers."""
+        raise TypeError("a GraphBatch is not an array: embed it first, e.g. PWLRTransformer().fit_transform(graphs)")
 
     def replace(self, **changes: Any) -> Self:
         """Return a checked copy with some fields replaced, e.g. ``batch.replace(y=classes)``."""

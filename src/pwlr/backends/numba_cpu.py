@@ -79,7 +79,7 @@ def rows(work: Prepared, grid: Grid, *, p: float = 1.0, tie_tol: float = TIE_TOL
     shard = _shard(work)
     X = _panels(work, shard.panel_ptr)
     Z = X.copy()
-    # Where sorting starts: before the first row as the edges come, then with the order at the first k2 of the row before.
+    # Where sorting starts: as the edges come, then (each row renews it) with the order at the row's first k2.
     start = (np.arange(len(work.edges)) - np.repeat(work.edge_ptr[:-1], np.diff(work.edge_ptr))).astype(np.uint32)
     done = 0.0
     for k1, k2_values in grid.rows:

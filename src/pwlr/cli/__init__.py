@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import typer
 
@@ -43,8 +44,9 @@ def _root(
 
 def main() -> None:
     """Run a command; bad input ends in one sentence and exit code 2, never in a traceback."""
-    from pwlr.cli.common import say_and_exit
+    from pwlr.cli.common import say_and_exit, say_warning
 
+    warnings.showwarning = say_warning
     try:
         app()
     except KeyboardInterrupt:

@@ -25,8 +25,9 @@ def classify(
     k: str = typer.Option("multiscale", help=common.K_HELP + " search: chosen inside each fold."),
     recipe: str = typer.Option("plain", help=common.RECIPE_HELP),
     data_dir: str | None = typer.Option(None, help=common.DATA_DIR_HELP),
+    repair: list[str] | None = typer.Option(None, help=common.REPAIR_HELP),
     folds: int = typer.Option(10, help="Parts of the stratified cross-validation."),
-    repetitions: int = typer.Option(1, min=1, help="Cross-validations with other splits."),
+    repetitions: int = typer.Option(1, min=1, max=10_000, help="Cross-validations with other splits."),
     seed: int = typer.Option(0, min=0, help="Decides the splits and the forests."),
     variants: bool = typer.Option(True, help="Run the paper's six variants as well."),
     output: Path | None = typer.Option(None, "-o", "--output", help="Folder of the report. Default: pwlr-report/NAME"),
@@ -35,9 +36,12 @@ def classify(
 ) -> None:
     """Classify graphs by cross-validation: nothing is chosen on the graphs it is scored on."""
     read_k = common.read_k(k, search=True)
+    from pwlr.engine import check_jobs
     from pwlr.experiments import protocol
 
-    graphs = common.read_input(source, recipe, data_dir)
+    check_jobs(jobs)
+    graphs = common.read_input(source, recipe, data_dir, repair)
+    protocol.check_seed(seed, repetitions)
     protocol.check_classes(graphs, folds)
     folder = common.made_folder(Path("pwlr-report") / (graphs.name or "graphs") if output is None else output)
     methods = protocol.methods_to_compare(read_k, variants=variants, random_state=seed, n_jobs=jobs)

@@ -22,6 +22,7 @@ INPUT_HELP = "Name of a data set, or a folder or zip in the TU format."
 RECIPE_HELP = "How the data set is read: plain, as-written or as-published (see docs)."
 DATA_DIR_HELP = "Folder to look for data sets in first; next are $PWLR_DATA_DIR, the cache and the TUDataset site."
 K_HELP = "Steps: multiscale, one pair like 1,12 or several like 0,0:1,1:4,4; inf is legal."
+REPAIR_HELP = "Mend instead of refuse: drop-self-loops, merge-duplicates or mirror-one-way; may be repeated."
 JOBS_HELP = "Threads; -1 uses all cores. The numbers do not depend on it."
 JSON_HELP = "Print JSON for machines on standard output."
 
@@ -40,11 +41,18 @@ def say_and_exit(error: Exception) -> NoReturn:
     raise error
 
 
-def read_input(source: str, recipe: str = "plain", data_dir: str | None = None) -> GraphBatch:
+def say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning as one sentence, without the line of source that raised it."""
+    typer.echo(f"pwlr: warning: {message}", err=True)
+
+
+def read_input(
+    source: str, recipe: str = "plain", data_dir: str | None = None, repair: list[str] | None = None
+) -> GraphBatch:
     """Load what INPUT names."""
     from pwlr.datasets import load_dataset
 
-    return load_dataset(source, recipe, data_dir=data_dir)
+    return load_dataset(source, recipe, data_dir=data_dir, repair=repair or ())
 
 
 def read_k(text: str, *, search: bool = False) -> Any:

@@ -32,6 +32,7 @@ def embed(
     tau: float = typer.Option(1.0, help="Added to every listed height."),
     recipe: str = typer.Option("plain", help=common.RECIPE_HELP),
     data_dir: str | None = typer.Option(None, help=common.DATA_DIR_HELP),
+    repair: list[str] | None = typer.Option(None, help=common.REPAIR_HELP),
     backend: str = typer.Option("auto", help="auto, numpy or numba."),
     jobs: int = typer.Option(1, help=common.JOBS_HELP),
     json_output: bool = typer.Option(False, "--json", help=common.JSON_HELP),
@@ -49,8 +50,9 @@ def embed(
         stats,  # type: ignore[arg-type]
         tau=tau,
     )
+    engine.check_jobs(jobs)
     how = engine.Filtering(node_features, edge_weights, p, backend=backend)  # type: ignore[arg-type]
-    graphs = common.read_input(source, recipe, data_dir)
+    graphs = common.read_input(source, recipe, data_dir, repair)
     if len(graphs) == 0:
         raise OptionError(f"{source} holds no graphs: there is nothing to embed")
     layout = FeatureLayout.fit(graphs, options)

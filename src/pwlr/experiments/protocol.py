@@ -22,6 +22,7 @@ __all__ = [
     "FoldResult",
     "Score",
     "check_classes",
+    "check_seed",
     "methods_to_compare",
     "run_folds",
     "splits",
@@ -114,12 +115,14 @@ def methods_to_compare(
 
 def check_classes(graphs: GraphBatch, n_folds: int) -> NDArray[Any]:
     """Return the classes, if they can be told apart by cross-validation at all."""
+    if len(graphs) == 0:
+        raise DatasetError(f"{graphs.name or 'the input'} holds no graphs: there is nothing to classify")
     if graphs.y is None:
         raise DatasetError(
             f"{graphs.name or 'these graphs'}: no classes to learn; a TU set needs NAME_graph_labels.txt"
         )
     if n_folds < 2:
-        raise OptionError(f"{n_folds} folds cannot hold anything out: use at least 2")
+        raise OptionError(f"folds={n_folds} cannot hold anything out: use at least 2")
     classes, sizes = np.unique(graphs.y, return_counts=True)
     if len(classes) < 2:
         raise DatasetError(f"all {len(graphs)} graphs are of class {classes[0]}: there is nothing to tell apart")
@@ -130,8 +133,15 @@ def check_classes(graphs: GraphBatch, n_folds: int) -> NDArray[Any]:
     if sizes.min() < n_folds:
         smallest = classes[np.argmin(sizes)]
         remedy = f"use at most {sizes.min()} folds" if sizes.min() > 1 else "leave it out, one graph cannot be held out"
-        raise OptionError(f"class {smallest} has {sizes.min()} graphs, fewer than the {n_folds} folds: {remedy}")
+        held = "1 graph" if sizes.min() == 1 else f"{sizes.min()} graphs"
+        raise OptionError(f"class {smallest} has {held}, fewer than the {n_folds} folds: {remedy}")
     return graphs.y
+
+
+def check_seed(seed: int, repetitions: int) -> None:
+    """Refuse seeds that NumPy has no generator for; each repetition takes the next one."""
+    if seed < 0 or seed + repetitions > 2**32:
+        raise OptionError(f"seed {seed} with {repetitions} repetitions is out of range: use one from 0 to 2**32 - 1")
 
 
 def splits(y: NDArray[Any], n_folds: int, repetitions: int, seed: int) -> Iterator[tuple[int, int, Any, Any]]:

@@ -22,8 +22,9 @@ TREE_COUNTS = (10, 25, 50, 100, 150, 200)
 class Spec:
     """A protocol: what is chosen, on which graphs, over which folds.
 
-    ``paper`` chooses the number of trees by an inner stratified cross-validation and takes (k1, k2) as given; ``nested``
-    chooses everything, (k1, k2) included, by the out-of-bag accuracy on the training part of each outer fold.
+    ``paper`` chooses the number of trees by an inner stratified cross-validation and takes (k1, k2) as given.
+    ``nested`` chooses everything, (k1, k2) included, by the out-of-bag accuracy on the training part of each outer
+    fold.
 
     The repetitions to run are not part of it: repetition r has the same splits and seeds whatever their number, so a
     study can be extended.

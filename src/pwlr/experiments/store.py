@@ -1,4 +1,4 @@
-"""Results on disk: one SQLite file a project folder, one row for each evaluated unit, safe against kills and neighbours.
+"""Results on disk: one SQLite file a project folder, a row for each evaluated unit, safe against kills and neighbours.
 
 A unit is one (data set, recipe, variant, k, repetition, fold) under one protocol. Rows are written in one transaction a
 batch; what was written survives a kill, and a unit that is there is never run again.
@@ -114,7 +114,7 @@ class Store:
         ]
         places = ", ".join("?" * len(_COLUMNS))
         with self._connected() as connection, connection:
-            connection.executemany(f"INSERT OR IGNORE INTO units ({', '.join(_COLUMNS)}) VALUES ({places})", rows)  # noqa: S608
+            connection.executemany(f"INSERT OR IGNORE INTO units ({', '.join(_COLUMNS)}) VALUES ({places})", rows)
 
     def units(self, **wanted: Any) -> Iterator[Unit]:
         """Yield the units whose columns have the wanted values (a value or a collection of them), in key order."""
@@ -127,7 +127,7 @@ class Store:
             values += several
         where = f" WHERE {' AND '.join(clauses)}" if clauses else ""
         order = "dataset, recipe, run_id, variant, k1, k2, repetition, fold"
-        query = f"SELECT {', '.join(_COLUMNS)} FROM units{where} ORDER BY {order}"  # noqa: S608 - names are ours
+        query = f"SELECT {', '.join(_COLUMNS)} FROM units{where} ORDER BY {order}"
         with self._connected() as connection:
             for row in connection.execute(query, values):
                 record = dict(zip(_COLUMNS, row, strict=True))

@@ -69,7 +69,7 @@ def read_tu(path: str | os.PathLike[str], *, name: str | None = None, repair: Co
     name : str, optional
         Which data set to read where there are several.
     repair : collection of str
-        Which of `pwlr.graphs.REPAIRS` to apply instead of refusing.
+        Which of `pwlr.packing.REPAIRS` to apply instead of refusing.
 
     Returns
     -------

@@ -18,6 +18,7 @@ __all__ = [
     "EdgeWeights",
     "Features",
     "NodeFeatures",
+    "check_edge_weights",
     "dense_codes",
     "edge_weights",
     "node_features",
@@ -67,7 +68,7 @@ class Features:
 
 def resolve_node_features(batch: GraphBatch, option: str) -> str:
     """Say which features ``"auto"`` means for these graphs: labels, else attributes, else degree."""
-    if option not in NODE_FEATURES:
+    if not isinstance(option, str) or option not in NODE_FEATURES:
         raise OptionError(f"node_features={option!r} is not known: choose one of {', '.join(map(repr, NODE_FEATURES))}")
     if option != "auto":
         return option
@@ -103,6 +104,13 @@ def dense_codes(values: Any) -> NDArray[np.int32]:
     return np.unique(values, return_inverse=True)[1].astype(np.int32).reshape(-1)
 
 
+def check_edge_weights(option: Any) -> None:
+    """Refuse what ``edge_weights`` cannot be, before there are graphs."""
+    if not (callable(option) or isinstance(option, Mapping) or (isinstance(option, str) and option in _WEIGHTS)):
+        known = ", ".join(map(repr, EDGE_WEIGHTS))
+        raise OptionError(f"edge_weights={option!r} is not known: choose one of {known}, a mapping or a callable")
+
+
 def edge_weights(batch: GraphBatch, option: EdgeWeights = "given") -> NDArray[np.float64]:
     """Return the weight of every edge, in the order of ``batch.edges``.
 
@@ -110,6 +118,7 @@ def edge_weights(batch: GraphBatch, option: EdgeWeights = "given") -> NDArray[np
     over it, ``"label"`` the integer edge label itself, ``"max-degree"`` max(deg u, deg v) with unweighted degrees. A
     mapping gives a weight for every edge label; a callable gets the batch and returns one weight for each edge.
     """
+    check_edge_weights(option)
     if batch.n_edges == 0:
         return np.empty(0)
     if callable(option):
@@ -122,11 +131,8 @@ def edge_weights(batch: GraphBatch, option: EdgeWeights = "given") -> NDArray[np
         source = "the edge_weights callable"
     elif isinstance(option, Mapping):
         weights, source = _mapped(batch, option), "the edge_weights mapping"
-    elif isinstance(option, str) and option in _WEIGHTS:
-        weights, source = _WEIGHTS[option](batch), f"edge_weights={option!r}"
     else:
-        known = ", ".join(map(repr, EDGE_WEIGHTS))
-        raise OptionError(f"edge_weights={option!r} is not known: choose one of {known}, a mapping or a callable")
+        weights, source = _WEIGHTS[option](batch), f"edge_weights={option!r}"
     good = np.isfinite(weights) & (weights > 0)
     if not good.all():
         edge = int(np.flatnonzero(~good)[0])

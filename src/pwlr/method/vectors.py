@@ -32,7 +32,15 @@ from pwlr.method.kinds import (
     node_kinds,
 )
 
-__all__ = ["Accumulator", "FeatureLayout", "LayoutOptions", "check_unseen", "parse_k"]
+__all__ = [
+    "Accumulator",
+    "FeatureLayout",
+    "LayoutOptions",
+    "check_unseen",
+    "check_unseen_option",
+    "parse_k",
+    "parse_pairs",
+]
 
 Homology = Literal["h0", "h1", "h0+h1"]
 Representation = Literal["typed", "sorted", "degree-pairs"]
@@ -98,21 +106,26 @@ def _is_number(value: Any, *, whole: bool = False) -> bool:
 
 def parse_k(k: Any) -> tuple[Pair, ...]:
     """Read ``k``: ``"multiscale"``, one (k1, k2), or a list of them."""
-    if isinstance(k, str):
-        _choose("k", k, ("multiscale",))
+    if isinstance(k, str) and k == "multiscale":
         return MULTISCALE
-    wanted = "give (k1, k2), a list of such pairs, or 'multiscale'"
+    return parse_pairs(k, "k", "give (k1, k2), a list of such pairs, or 'multiscale'")
+
+
+def parse_pairs(k: Any, name: str, wanted: str) -> tuple[Pair, ...]:
+    """Read one (k1, k2) or a list of them."""
+    if isinstance(k, str):
+        raise OptionError(f"{name}={k!r} is not known: {wanted}")
     try:
         items = list(k)
         single = len(items) == 2 and all(np.ndim(item) == 0 and not isinstance(item, str) for item in items)
         pairs = [tuple(items)] if single else [tuple(item) for item in items]
     except TypeError:
-        raise OptionError(f"k={k!r} is not understood: {wanted}") from None
+        raise OptionError(f"{name}={k!r} is not understood: {wanted}") from None
     if not pairs or any(len(pair) != 2 for pair in pairs):
-        raise OptionError(f"k={k!r} is not understood: {wanted}")
+        raise OptionError(f"{name}={k!r} is not understood: {wanted}")
     checked = tuple((check_steps(k1, "k1"), check_steps(k2, "k2")) for k1, k2 in pairs)
     if len(set(checked)) < len(checked):
-        raise OptionError(f"k={k!r} names a pair twice")
+        raise OptionError(f"{name}={k!r} names a pair twice")
     return checked
 
 
@@ -356,7 +369,9 @@ class Accumulator:
         value = value.astype(dtype)
         filled = value != 0  # asked after the cast, which can make a zero
         shape = (self.batch.n_graphs, self.layout.n_columns)
-        return sp.csr_array((value[filled], (graph[filled], column[filled])), shape=shape)
+        # scikit-learn's trees take 32-bit indices only; SciPy keeps the type of what it is given
+        index = np.int32 if max(*shape, len(value)) <= np.iinfo(np.int32).max else np.int64
+        return sp.csr_array((value[filled], (graph[filled].astype(index), column[filled].astype(index))), shape=shape)
 
     def _add_once(self) -> None:
         """Node kinds and the three totals, which no (k1, k2) changes."""
@@ -406,9 +421,14 @@ class Accumulator:
 # -- what a layout has no column for -----------------------------------------------------------------------------------
 
 
+def check_unseen_option(unseen: Unseen) -> None:
+    """Refuse what ``unseen`` cannot be."""
+    _choose("unseen", unseen, ("warn", "ignore", "error"))
+
+
 def check_unseen(layout: FeatureLayout, batch: GraphBatch, unseen: Unseen) -> None:
     """Warn of, or refuse, longer lists and new degree pairs; ``typed`` falls back to coarser kinds instead."""
-    _choose("unseen", unseen, ("warn", "ignore", "error"))
+    check_unseen_option(unseen)
     if unseen == "ignore" or layout.options.representation == "typed":
         return
     look = _longer_lists if layout.options.representation == "sorted" else _new_pairs

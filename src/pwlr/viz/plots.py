@@ -35,10 +35,11 @@ def accuracy_dots(scores: Sequence[Score], *, title: str = "", ax: Axes | None =
     baselines = {SIZE: (ORANGE, "--"), MAJORITY: (GREY, ":")}
     shown = [score for score in scores if score.method not in baselines]
     ax = _axes(ax, 7.0, 1.4 + 0.36 * len(shown))
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
     for row, score in enumerate(shown):
         mean, spread, colour = 100 * score.mean, 100 * score.std_of_folds, GREEN if row == 0 else BLUE
         ax.errorbar(mean, row, xerr=spread, fmt="o", color=colour, ms=7, lw=1.6, capsize=3)
-        ax.annotate(f"{mean:.1f}", (mean, row), (0, 7), textcoords="offset points", ha="center", fontsize=8)
+        ax.annotate(f"{mean:.1f}", (mean, row), (0, 7), textcoords="offset points", ha="center", fontsize=8, bbox=box)
     for score in scores:
         if score.method in baselines:
             colour, dashes = baselines[score.method]
@@ -65,7 +66,7 @@ def importance_bars(
     order = np.argsort(-values, kind="stable")[:top]
     ax = _axes(ax, 7.0, 1.0 + 0.3 * len(order))
     ax.barh(np.arange(len(order)), 100 * values[order], height=0.7, color=BLUE)
-    ax.set_yticks(np.arange(len(order)), [names[i] for i in order], family="monospace", fontsize=8)
+    ax.set_yticks(np.arange(len(order)), [names[i] for i in order], family="monospace", fontsize=8, parse_math=False)
     ax.invert_yaxis()
     ax.set_xlabel("impurity importance in %, of all columns together 100")
     ax.set_title(title, loc="left")
