@@ -26,6 +26,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import numba
@@ -1413,12 +1414,34 @@ def _jit_is_off() -> bool:
     return bool(getattr(numba.config, "DISABLE_JIT", False))
 
 
+_PATIENCE = 2_000  # trees: scikit-learn grows so many small ones in a few seconds, compiling the kernels takes ten
+_asked = {"trees": 0}
+
+
+def _is_worth_compiling(task: _Task) -> bool:
+    """Whether the kernels are compiled already, or so many trees were asked for that compiling them pays.
+
+    Both ways grow the same trees, so a first small forest need not wait for the compiler.
+    """
+    if cast("Any", _grow_trees).signatures or _is_cached():
+        return True
+    _asked["trees"] += task.model.n_estimators
+    return _asked["trees"] > _PATIENCE
+
+
+@functools.cache
+def _is_cached() -> bool:
+    """Whether an earlier process left the compiled kernels in numba's cache."""
+    folder = cast("Any", _grow_trees).stats.cache_path if _CACHE else None
+    return folder is not None and any(Path(folder).glob(f"*.{_grow_trees.__name__}-*.nbi"))
+
+
 def _use_twin(task: _Task, engine: Engine) -> bool:
     """Choose who grows the trees."""
     if engine == "sklearn":
         return False
     if engine == "auto":
-        return task.obstacle() is None and available()
+        return task.obstacle() is None and _is_worth_compiling(task) and available()
     if engine == "twin":
         obstacle = task.obstacle()
         if obstacle is not None:

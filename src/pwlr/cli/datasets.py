@@ -26,6 +26,9 @@ def datasets(
     from pwlr import datasets as catalogue
 
     places = found_by_name(catalogue.find_datasets(data_dir))
+    if name is not None and name not in catalogue.available_datasets() and name in places:
+        _tell_of_another(name, data_dir, json_output)
+        return
     names = catalogue.available_datasets() if name is None else [name]
     entries = [catalogue.dataset_info(each) for each in names]
     others = sorted(set(places) - set(catalogue.available_datasets())) if name is None else []
@@ -46,6 +49,17 @@ def found_by_name(found: list[FoundDataset]) -> dict[str, str]:
     return places
 
 
+def _tell_of_another(name: str, data_dir: str | None, json_output: bool) -> None:
+    """Tell about a set that the catalogue does not know, by reading it."""
+    from pwlr.datasets import content_of
+
+    graphs = common.read_input(name, data_dir=data_dir)
+    if json_output:
+        common.print_json({"name": name, "content": content_of(graphs)})
+    else:
+        typer.echo(repr(graphs))
+
+
 def _record(entry: DatasetInfo) -> dict[str, Any]:
     from dataclasses import asdict
 
@@ -64,7 +78,7 @@ def _print_all(entries: list[DatasetInfo], others: list[str], places: dict[str, 
         content = entry.content
         counts = (content["graphs"], content["nodes"], content["edges"])
         kinds = (content["node_labels"], content["node_attributes"], content["classes"])
-        place = places.get(entry.name, "to download")
+        place = places.get(entry.name, "online")
         table.add_row(entry.name, *(f"{count:,}" for count in counts), *(str(kind or "-") for kind in kinds), place)
     for other in others:
         table.add_row(other, *["?"] * 6, places[other])
