@@ -108,7 +108,8 @@ def _print(graphs: GraphBatch, settings: dict[str, Any], scores: list[Score], fo
     from pwlr.experiments.protocol import BASELINES
 
     console = Console()
-    table = Table(title=repr(graphs), title_justify="left", title_style="bold", min_width=60)
+    console.print(repr(graphs), highlight=False, soft_wrap=True, markup=False)
+    table = Table(min_width=60)
     for heading, side in (("", "left"), ("accuracy %", "right"), ("std of folds", "right"), ("columns", "right")):
         table.add_column(heading, justify=side)  # type: ignore[arg-type]
     for score in scores:

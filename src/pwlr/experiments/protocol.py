@@ -63,6 +63,11 @@ class Score:
     n_folds: int
 
 
+def graph_sizes(graphs: GraphBatch) -> NDArray[np.int64]:
+    """Return the numbers of nodes and of edges of every graph."""
+    return np.column_stack([np.diff(graphs.node_ptr), np.diff(graphs.edge_ptr)])
+
+
 class SizeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
     """Baseline: a forest that sees nothing but the numbers of nodes and of edges of a graph."""
 
@@ -74,17 +79,13 @@ class SizeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     def fit(self, X: GraphBatch, y: NDArray[Any]) -> SizeClassifier:
         """Fit on graphs and their classes."""
         self.forest_ = RandomForestClassifier(self.n_estimators, random_state=self.random_state, n_jobs=self.n_jobs)
-        self.forest_.fit(self._sizes(X), y)
+        self.forest_.fit(graph_sizes(X), y)
         self.classes_ = self.forest_.classes_
         return self
 
     def predict(self, X: GraphBatch) -> NDArray[Any]:
         """Return the class of each graph."""
-        return np.asarray(self.forest_.predict(self._sizes(X)))
-
-    @staticmethod
-    def _sizes(X: GraphBatch) -> NDArray[np.int64]:
-        return np.column_stack([np.diff(X.node_ptr), np.diff(X.edge_ptr)])
+        return np.asarray(self.forest_.predict(graph_sizes(X)))
 
 
 class MajorityClassifier(DummyClassifier):  # type: ignore[misc]
