@@ -610,12 +610,12 @@ def _same(first: Any, second: Any) -> bool:
     return bool(first == second)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _count(number: int, noun: str, nouns: str = "") -> str:
+    return f"{number} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def _describe_y(y: NDArray[Any]) -> str:
     values = np.unique(y) if len(y) else y
     if y.dtype.kind == "f" and len(values) > 2:
         return f"numbers {values[0]:.6g} to {values[-1]:.6g}"
-    return _count(len(values), "class").replace("classs", "classes")
+    return _count(len(values), "class", "classes")
