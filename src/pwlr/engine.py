@@ -188,13 +188,16 @@ def _joined_rows(walks: list[Iterator[EventRow]], grid: Grid, n_jobs: int | None
     for k1, k2 in grid.rows:
         parts: Sequence[EventRow] = pool(delayed(next)(walk) for walk in walks)
         starts = np.cumsum([0, *(part.order.shape[1] for part in parts)])
-        yield EventRow(
+        row = EventRow(
             k1,
             k2,
             np.concatenate([part.heights for part in parts], axis=1),
             np.concatenate([part.order + np.int32(start) for part, start in zip(parts, starts, strict=False)], axis=1),
             np.concatenate([part.closes_cycle for part in parts], axis=1),
         )
+        del parts  # so that there are never more than two rows in memory
+        yield row
+        del row
 
 
 def check_jobs(n_jobs: Any) -> None:

@@ -91,7 +91,10 @@ def rows(work: Prepared, grid: Grid, *, p: float = 1.0, tie_tol: float = TIE_TOL
         height, order, closes = np.empty(shape), np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.bool_)
         events = height.reshape(-1), order.reshape(-1), closes.reshape(-1)
         _row(shard, steps, _strides(k2_values), float(p), float(tie_tol), Z, start, events)
-        yield EventRow(k1, k2_values, height, order, closes)
+        row = EventRow(k1, k2_values, height, order, closes)
+        del height, order, closes, events  # so that a row that nobody keeps is gone before the next is made
+        yield row
+        del row
 
 
 def _strides(k2_values: tuple[float, ...]) -> NDArray[np.int64]:

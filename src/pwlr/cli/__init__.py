@@ -7,7 +7,7 @@ import warnings
 
 import typer
 
-from pwlr.cli import classify, datasets, doctor, embed
+from pwlr.cli import classify, datasets, doctor, embed, reproduce
 
 __all__ = ["app", "main"]
 
@@ -21,7 +21,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (classify, embed, datasets, doctor):
+for command in (classify, embed, reproduce, datasets, doctor):
     command.register(app)
 
 

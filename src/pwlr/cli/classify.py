@@ -52,7 +52,7 @@ def classify(
             n_folds=folds,
             repetitions=repetitions,
             seed=seed,
-            after_each=lambda _: advance(),
+            after_each=lambda _: advance(1),
         )
     scores = protocol.summarize(results)
     settings = {"k": k, "recipe": recipe, "folds": folds, "repetitions": repetitions, "seed": seed}

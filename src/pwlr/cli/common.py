@@ -76,7 +76,7 @@ def _steps(text: str) -> float:
 
 
 @contextmanager
-def progress_bar(description: str, total: int) -> Iterator[Callable[[], None]]:
+def progress_bar(description: str, total: int) -> Iterator[Callable[[int], None]]:
     """Show a bar on standard error if that is a terminal; yields what moves it on."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -85,7 +85,7 @@ def progress_bar(description: str, total: int) -> Iterator[Callable[[], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(description, total=total)
-        yield lambda: bar.advance(task)
+        yield lambda steps: bar.advance(task, steps)
 
 
 @contextmanager
@@ -138,6 +138,21 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def commit() -> dict[str, str]:
+    """Return the commit of the checkout that runs, if it is one."""
+    import subprocess
+
+    def git(*words: str) -> str:
+        folder = Path(__file__).parent
+        return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", Path(__file__).name)  # an environment may lie inside another repository
+        return {"commit": git("rev-parse", "--short=12", "HEAD")}
+    except (OSError, subprocess.CalledProcessError):
+        return {}
 
 
 def versions() -> dict[str, str]:

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from pwlr.cli import common
+from pwlr.errors import OptionError
 
 if TYPE_CHECKING:
     from pwlr.datasets import DatasetInfo, FoundDataset
+    from pwlr.experiments.twins import Twins
+    from pwlr.graphs import GraphBatch
 
 
 def register(app: typer.Typer) -> None:
@@ -18,11 +21,17 @@ def register(app: typer.Typer) -> None:
 
 
 def datasets(
-    name: str | None = typer.Argument(None, help="Tell about one data set; without it, list all."),
+    name: str | None = typer.Argument(
+        None, help="Tell about one data set; without it, list all. With --twins also a folder or zip in the TU format."
+    ),
+    twins: bool = typer.Option(False, "--twins", help="Find the isomorphic copies in the data set."),
     data_dir: str | None = typer.Option(None, help=common.DATA_DIR_HELP),
     json_output: bool = typer.Option(False, "--json", help=common.JSON_HELP),
 ) -> None:
     """List the data sets of the paper: their sizes, recipes, and where they were found."""
+    if twins:
+        _tell_of_twins(name, data_dir, json_output)
+        return
     from pwlr import datasets as catalogue
 
     places = found_by_name(catalogue.find_datasets(data_dir))
@@ -58,6 +67,66 @@ def _tell_of_another(name: str, data_dir: str | None, json_output: bool) -> None
         common.print_json({"name": name, "content": content_of(graphs)})
     else:
         typer.echo(repr(graphs))
+
+
+def _tell_of_twins(name: str | None, data_dir: str | None, json_output: bool) -> None:
+    """Find the isomorphic copies in one set and say what follows from them."""
+    if name is None:
+        raise OptionError("--twins needs a data set to look into: pwlr datasets --twins MUTAG")
+    from pwlr.experiments.twins import find_twins
+
+    graphs = common.read_input(name, data_dir=data_dir)
+    found = find_twins(graphs)
+    if json_output:
+        common.print_json(_twins_record(graphs.name, found))
+    else:
+        typer.echo("\n".join(_twins_in_words(graphs, found)))
+
+
+def _twins_record(name: str, found: Twins) -> dict[str, Any]:
+    return {
+        "name": name,
+        "graphs": found.n_graphs,
+        "copied": found.n_copied,
+        "groups": found.n_groups,
+        "largest": found.largest,
+        "contradicting": found.n_contradicting,
+        "ceiling": found.ceiling,
+        "members": found.members,
+    }
+
+
+def _twins_in_words(graphs: GraphBatch, found: Twins) -> list[str]:
+    lines = [f"{graphs.name}: {found.n_graphs:,} graphs; copies are graphs with the same {_shared(graphs)}."]
+    if graphs.node_attributes is not None or graphs.edge_attributes is not None:
+        lines.append("Attributes are left aside: coordinates and measurements differ between copies.")
+    if found.n_groups == 0:
+        return [*lines, "No graph has a copy."]
+    groups = "1 group" if found.n_groups == 1 else f"{found.n_groups:,} groups"
+    lines.append(f"{found.n_copied:,} graphs have a copy, in {groups}; the largest has {found.largest:,} graphs.")
+    return [*lines, _contradictions_in_words(found)]
+
+
+def _shared(graphs: GraphBatch) -> str:
+    """Say what copies share, as far as these graphs have it."""
+    weighted = graphs.n_edges > 0 and graphs.edge_weights.min() < graphs.edge_weights.max()
+    there = {
+        "edges": True,
+        "node labels": graphs.node_labels is not None,
+        "edge labels": graphs.edge_labels is not None,
+        "edge weights": weighted,
+    }
+    return ", ".join(what for what, is_there in there.items() if is_there)
+
+
+def _contradictions_in_words(found: Twins) -> str:
+    if found.n_contradicting is None or found.ceiling is None:
+        return "The graphs have no classes, so no copies contradict each other."
+    if found.n_contradicting == 0:
+        return "All copies agree in their class: they keep no method from 100 % accuracy."
+    groups = "1 group holds" if found.n_contradicting == 1 else f"{found.n_contradicting:,} groups hold"
+    limit = f"no method can exceed {100 * found.ceiling:.2f} % accuracy"
+    return f"{groups} copies of different classes: looking at nothing but these, {limit}."
 
 
 def _record(entry: DatasetInfo) -> dict[str, Any]:

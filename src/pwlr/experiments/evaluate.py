@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
@@ -31,7 +31,7 @@ from pwlr.method.diffusion import Grid
 from pwlr.method.kinds import Survey, component_counts, edge_kinds
 from pwlr.method.vectors import Accumulator, FeatureLayout, LayoutOptions
 
-__all__ = ["OURS", "Fold", "Plan", "Study", "folds_of", "k_text", "run"]
+__all__ = ["OURS", "Fold", "Plan", "Study", "estimate", "folds_of", "k_text", "left_to_do", "run"]
 
 OURS = "typed"
 """Our own variant: `typed` at multiscale k, with nothing to choose."""
@@ -252,6 +252,34 @@ def run(
             _unit(spec, study, key, fold, outcome, versions) for fold, outcome in zip(pending, outcomes, strict=True)
         )
         after_cell(len(pending), time.perf_counter() - start)
+
+
+def left_to_do(study: Study, spec: Spec, plan: Plan, store: Store) -> int:
+    """Count the units that the store does not have."""
+    done = store.done(run_id=spec.run_id, dataset=study.dataset, recipe=study.recipe)
+    keys = [(variant, "", "") for variant in plan.extras]
+    keys += [(variant, *_texts(pair)) for variant, pairs in plan.pairs.items() for pair in pairs]
+    places = [(repetition, fold) for repetition in range(plan.repetitions) for fold in range(spec.folds)]
+    return sum((*key, *place) not in done for key in keys for place in places)
+
+
+def estimate(
+    study: Study, spec: Spec, plan: Plan, store: Store, *, n_jobs: int | None = -1, engine: Engine = "auto"
+) -> float:
+    """Estimate the seconds that a run will take, from one unit of each variant that has something left to do."""
+    left = left_to_do(study, spec, plan, store)
+    first = {variant: list(pairs)[:1] for variant, pairs in plan.pairs.items()}
+    fold = folds_of(study, spec, 1)[0]
+    weights = dict.fromkeys(plan.extras, 1) | {variant: len(pairs) for variant, pairs in plan.pairs.items()}
+    cells = list(_cells(study, spec, Plan(first, 1, plan.extras), (), [fold], engine))
+    for _, evaluate in cells[:1]:
+        evaluate(fold)  # what compiles or loads does so once, not in every unit
+    seconds = {key[0]: evaluate(fold).seconds for key, evaluate in cells}
+    total = sum(weights.values())
+    mean: float = sum(seconds[variant] * weight for variant, weight in weights.items() if variant in seconds) / max(
+        total, 1
+    )
+    return float(left * mean / effective_n_jobs(n_jobs))
 
 
 _Key = tuple[str, str, str]  # variant, k1, k2
