@@ -44,7 +44,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-__all__ = ["Engine", "Forest", "MaxFeatures", "available", "fit_sklearn_forest", "grow_forest"]
+__all__ = ["Engine", "Forest", "MaxFeatures", "announce", "available", "fit_sklearn_forest", "grow_forest"]
 
 Engine = Literal["auto", "twin", "sklearn"]
 MaxFeatures = Literal["sqrt", "log2"] | int | float | None
@@ -1416,6 +1416,11 @@ def _jit_is_off() -> bool:
 
 _PATIENCE = 2_000  # trees: scikit-learn grows so many small ones in a few seconds, compiling the kernels takes ten
 _asked = {"trees": 0}
+
+
+def announce(n_trees: int) -> None:
+    """Say that so many trees are going to be grown, so that compiling need not wait until it has proved to pay."""
+    _asked["trees"] += n_trees
 
 
 def _is_worth_compiling(task: _Task) -> bool:

@@ -181,8 +181,8 @@ _HOW_TO_READ = (
         "test folds. Column nested: ours, with everything chosen on the training part of each fold."
     ),
     (
-        "Column diff.: paper minus printed, in printed standard deviations. Column 95 %: of nested (else of paper), the "
-        "corrected resampled interval, which admits that training parts overlap. A cell that was not run is empty."
+        "Column diff.: paper minus printed, in printed standard deviations. Column 95 %: of nested (else of paper), "
+        "the corrected resampled interval, which admits that training parts overlap. What was not run is empty."
     ),
 )
 

@@ -25,7 +25,7 @@ from pwlr.estimators import PAPER_VARIANTS, PWLRTransformer
 from pwlr.experiments.protocol import MAJORITY, SIZE, graph_sizes
 from pwlr.experiments.spec import Spec
 from pwlr.experiments.store import Store, Unit
-from pwlr.forest import Engine, grow_forest
+from pwlr.forest import Engine, announce, grow_forest
 from pwlr.graphs import GraphBatch
 from pwlr.method.diffusion import Grid
 from pwlr.method.kinds import Survey, component_counts, edge_kinds
@@ -241,6 +241,7 @@ def run(
     ``after_cell(units, seconds)`` is told how many units were just written and how long they took on the clock.
     """
     store.add_protocol(spec)
+    announce(left_to_do(study, spec, plan, store) * max(spec.tree_counts))
     folds = folds_of(study, spec, plan.repetitions)
     done = store.done(run_id=spec.run_id, dataset=study.dataset, recipe=study.recipe)
     pool = Parallel(n_jobs=n_jobs, prefer="threads")
@@ -268,6 +269,7 @@ def estimate(
 ) -> float:
     """Estimate the seconds that a run will take, from one unit of each variant that has something left to do."""
     left = left_to_do(study, spec, plan, store)
+    announce(left * max(spec.tree_counts))
     first = {variant: list(pairs)[:1] for variant, pairs in plan.pairs.items()}
     fold = folds_of(study, spec, 1)[0]
     weights = dict.fromkeys(plan.extras, 1) | {variant: len(pairs) for variant, pairs in plan.pairs.items()}
