@@ -37,8 +37,9 @@ demo: $(VENV)/.installed  ## Classify 188 real molecules, built in, and write a 
 test: $(VENV)/.installed-dev  ## Run all tests (real data sets too, if PWLR_DATA_DIR names their folder).
 	$(BIN)/python -m pytest
 
-test-quick: $(VENV)/.installed-dev  ## Run the tests that need no data sets and little time.
-	$(BIN)/python -m pytest -q -m "not slow and not data"
+test-quick: $(VENV)/.installed-dev  ## Run the tests of the core rooms, in seconds.
+	$(BIN)/python -m pytest -q -m "not slow and not data" tests/test_paper_example.py tests/test_graphs.py \
+	  tests/test_tu.py tests/test_vectors.py tests/test_summary.py tests/test_page.py tests/test_plots.py
 
 test-nojit: $(VENV)/.installed-dev  ## Run the kernels' tests as plain Python, where a debugger and coverage can see them.
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not slow and not data" tests/test_numba_cpu.py tests/test_paper_example.py

@@ -41,7 +41,7 @@ def numbered(values):
     return [seen.setdefault(value, len(seen)) for value in values]
 
 
-def brute_force(batch, keys=None):
+def brute_force(batch):
     """Classes by NetworkX alone: its older matcher, every graph against one of each class with an equal key."""
     graphs = batch.to_networkx()
     node_match = categorical_node_match("label", None)
@@ -204,12 +204,17 @@ def bicyclopentyl():
     return nx.Graph([*rings(5, 5).edges, (0, 5)])
 
 
+def hub(graph):
+    return nx.Graph([*graph.edges, *(("hub", v) for v in graph)])
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
         (rings(3, 3), rings(6)),
         (rings(3, 5), rings(4, 4)),
         (decalin(), bicyclopentyl()),
+        (hub(rings(6)), hub(rings(3, 3))),
         (shrikhande(), rook()),
         (nx.disjoint_union(shrikhande(), rook()), nx.disjoint_union(rook(), rook())),
         (nx.random_regular_graph(3, 20, seed=1), nx.random_regular_graph(3, 20, seed=2)),
@@ -218,7 +223,7 @@ def bicyclopentyl():
     ],
 )
 def test_regular_graphs(one, other, rng):
-    assert not nx.is_isomorphic(one, other)
+    assert not igraph.Graph.from_networkx(one).isomorphic(igraph.Graph.from_networkx(other))
     assert sorted(dict(one.degree).values()) == sorted(dict(other.degree).values())
     batch = GraphBatch.from_networkx([one, other])
     batch = GraphBatch.concatenate([batch, permuted(batch, rng), permuted(batch, rng)])
@@ -232,6 +237,20 @@ def test_many_rings_are_not_tried_in_every_order():
     assert groups(rings(*triangles, 12), rings(*triangles, 12), rings(*triangles, 5, 7)) == [0, 0, 1]
 
 
+def test_rings_with_skip_links(rng):
+    """A set that tests of graph networks use: ten circulant graphs of 41 nodes, each several times."""
+    batch = GraphBatch.from_networkx([nx.circulant_graph(41, [1, skip]) for skip in (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)])
+    batch = GraphBatch.concatenate([batch.replace(ids=None), *(permuted(batch, rng) for _ in range(3))])
+    assert find_twins(batch).group.tolist() == [*range(10)] * 4
+
+
+def test_distances_are_looked_at_in_small_components_alone(monkeypatch, rng):
+    batch = GraphBatch.from_networkx([rings(9), nx.circular_ladder_graph(5), nx.petersen_graph()]).replace(ids=None)
+    batch = GraphBatch.concatenate([batch, permuted(batch, rng)])
+    monkeypatch.setattr(twins_module, "DISTANCES", 9)
+    assert find_twins(batch).group.tolist() == [0, 1, 2] * 2
+
+
 @pytest.mark.parametrize(
     "graph",
     [
@@ -240,16 +259,16 @@ def test_many_rings_are_not_tried_in_every_order():
         nx.path_graph(1500),
         nx.complete_bipartite_graph(20, 20),
         nx.grid_2d_graph(15, 15),
-        nx.random_regular_graph(3, 200, seed=0),
+        nx.random_regular_graph(3, 400, seed=2),
         nx.empty_graph(300),
         nx.paley_graph(29).to_undirected(),
     ],
-    ids=repr,
+    ids=["complete", "star", "path", "bipartite", "grid", "cubic", "empty", "paley"],
 )
 def test_large_and_symmetric_graphs(graph, rng):
     """None needs deep recursion or a search that never ends."""
     graph = nx.convert_node_labels_to_integers(graph)
-    batch = GraphBatch.from_networkx([graph])
+    batch = GraphBatch.from_networkx([graph]).replace(ids=None)
     edges = batch.n_edges
     assert find_twins(GraphBatch.concatenate([batch, permuted(batch, rng)])).n_groups == 1
     if edges:
@@ -323,10 +342,10 @@ def test_vectors_of_copies_agree_up_to_rounding(mutag, edge_weights, rng):
 
 
 def test_vectors_see_what_colours_do_not():
-    """Decalin and bicyclopentyl have the same WL colours; which edges close cycles tells them apart."""
-    batch = GraphBatch.from_networkx([decalin(), bicyclopentyl()])
+    """A hub over a hexagon and one over two triangles have the same WL colours; the cycles tell them apart."""
+    batch = GraphBatch.from_networkx([hub(rings(6)), hub(rings(3, 3))])
     colour = twins_module._colours(batch, 30)
-    assert sorted(colour[:10].tolist()) == sorted(colour[10:].tolist())
+    assert sorted(colour[:7].tolist()) == sorted(colour[7:].tolist())
     assert len(set(twins_module._proposed(batch, batch.node_graph, colour).tolist())) == 2
 
 
@@ -336,7 +355,7 @@ def test_proposals_alone_do_not_decide(monkeypatch, rng):
     batch = GraphBatch.from_networkx(shapes)
     batch = GraphBatch.concatenate([batch, permuted(batch, rng)])
     expected = find_twins(batch).group.tolist()
-    monkeypatch.setattr(twins_module, "_proposed", lambda _, __, colour: np.zeros(len(set(__.tolist())), dtype=int))
+    monkeypatch.setattr(twins_module, "_proposed", lambda _, component, *__: np.zeros(component.max() + 1, dtype=int))
     monkeypatch.setattr(twins_module, "ROUNDS", 0)
     assert find_twins(batch).group.tolist() == expected == [*range(7)] * 2
 
@@ -398,7 +417,7 @@ def test_small_graphs_against_brute_force(data):
 
 def test_all_graphs_of_up_to_six_nodes(rng):
     """NetworkX's atlas has every graph of 1 to 6 nodes once: 208 classes, and each is found in two copies."""
-    atlas = GraphBatch.from_networkx(nx.graph_atlas_g()[:209])
+    atlas = GraphBatch.from_networkx(nx.graph_atlas_g()[:209]).replace(ids=None)
     both = GraphBatch.concatenate([atlas, permuted(atlas, rng)])
     assert find_twins(both).group.tolist() == [*range(209)] * 2
 
@@ -447,16 +466,10 @@ def test_measured_numbers_as_classes():
 def test_no_method_exceeds_the_ceiling(mixed):
     """Whatever is said of a group, the best of all answers is the ceiling."""
     found = find_twins(mixed)
-    best = sum(
-        max(np.mean(mixed.y[found.group == g] == c) * np.sum(found.group == g) for c in (0, 1))
-        for g in range(80)
-        if g in found.group
-    )
+    rights = [max(np.count_nonzero(mixed.y[found.group == g] == c) for c in (0, 1)) for g in set(found.group.tolist())]
     assert found.n_contradicting > 0
-    assert found.ceiling == pytest.approx(best / 80)
+    assert found.ceiling == pytest.approx(sum(rights) / 80)
     assert found.ceiling < 1
-    model = pwlr.PWLRClassifier(n_estimators=50, random_state=0).fit(mixed, mixed.y)
-    assert model.score(mixed, mixed.y) <= found.ceiling
 
 
 def test_groups_keep_copies_on_one_side(mixed):
@@ -551,7 +564,10 @@ def test_command_in_words(run, folder):
     assert run("--twins", folder).splitlines() == [
         "TOY: 5 graphs; copies are graphs with the same edges.",
         "4 graphs have a copy, in 2 groups; the largest has 2 graphs.",
-        "1 group holds copies of different classes: looking at nothing but these, no method can exceed 80.00 % accuracy.",
+        (
+            "1 group holds copies of different classes: "
+            "looking at nothing but these, no method can exceed 80.00 % accuracy."
+        ),
     ]
 
 

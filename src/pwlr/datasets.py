@@ -270,6 +270,8 @@ def _refuse_recipe(name: str, recipe: str) -> None:
 
 def _similar(name: str) -> str:
     """Words that suggest a name of the catalogue, if one is close."""
+    if name in _catalogue():
+        return ""
     lower = {known.lower(): known for known in _catalogue()}
     close = difflib.get_close_matches(name.lower(), list(lower), n=3, cutoff=0.6)
     return f" (did you mean {' or '.join(lower[match] for match in close)}?)" if close else ""

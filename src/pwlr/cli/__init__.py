@@ -7,7 +7,7 @@ import warnings
 
 import typer
 
-from pwlr.cli import classify, datasets, doctor, embed, reproduce
+from pwlr.cli import classify, datasets, doctor, embed, reproduce, results
 
 __all__ = ["app", "main"]
 
@@ -21,7 +21,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (classify, embed, reproduce, datasets, doctor):
+for command in (classify, embed, reproduce, results, datasets, doctor):
     command.register(app)
 
 

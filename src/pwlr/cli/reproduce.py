@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,17 +53,19 @@ def reproduce(
         raise OptionError(f"--table {table} is not known: choose one of {', '.join(TABLES)}")
     if table == "results":
         from pwlr.engine import check_jobs
-        from pwlr.experiments import published
+        from pwlr.experiments.protocol import check_seed
 
         check_jobs(jobs)
+        check_seed(seed, repetitions)
         if forest not in ("auto", "sklearn"):
             raise OptionError(f"--forest {forest} is not known: choose auto or sklearn")
         columns = _columns(datasets, quick)
-        for column in columns:
-            published.find_column(column)
+        _check_recipe(columns, recipe)
         specs = _specs(protocol, folds, seed, twins)
         settings = {"recipe": recipe, "grid": grid, "repetitions": 3 if quick else repetitions}
-        page, record = _results(columns, specs, settings, variants, store, data_dir, forest, jobs)
+        plans = _plans(columns, specs, settings, variants)
+        common.made_folder(output)  # a mistake in its name should not come to light after hours
+        page, record = _results(plans, specs, settings, store, data_dir, forest, jobs)
     else:
         page, record = _other_table(table, datasets, recipe, data_dir)
     _finish(page, record, table, output, json_output)
@@ -73,8 +76,18 @@ def _columns(datasets: str | None, quick: bool) -> list[str]:
     from pwlr.experiments.tables import QUICK
 
     if datasets is not None:
-        return datasets.split(",")
+        return list(dict.fromkeys(datasets.split(",")))
     return list(QUICK) if quick else [column.name for column in published.columns()]
+
+
+def _check_recipe(columns: list[str], recipe: str) -> None:
+    from pwlr.datasets import dataset_info
+    from pwlr.experiments.published import find_column
+
+    for column in columns:
+        known = dataset_info(find_column(column).dataset).recipes
+        if recipe not in known:
+            raise OptionError(f"--recipe {recipe} is not known: choose one of {', '.join(known)}")
 
 
 def _specs(protocol: str, folds: int, seed: int, twins: str) -> dict[str, Spec]:
@@ -84,36 +97,57 @@ def _specs(protocol: str, folds: int, seed: int, twins: str) -> dict[str, Spec]:
     return {name: Spec(name, folds=folds, seed=seed, twins=twins) for name in chosen}  # type: ignore[arg-type]
 
 
+def _plans(
+    columns: list[str], specs: dict[str, Spec], settings: dict[str, Any], variants: str | None
+) -> dict[tuple[str, str], Plan]:
+    """Say what to evaluate, for each column by each protocol."""
+    from pwlr.experiments.tables import METHODS, plan_of
+
+    methods = METHODS if variants is None else dict.fromkeys(variants.split(","))
+    return {
+        (column, name): plan_of(column, spec, settings["grid"], settings["repetitions"], methods)
+        for column in columns
+        for name, spec in specs.items()
+    }
+
+
 def _results(
-    columns: list[str],
+    plans: dict[tuple[str, str], Plan],
     specs: dict[str, Spec],
     settings: dict[str, Any],
-    variants: str | None,
     path: Path,
     data_dir: str | None,
     forest: str,
     jobs: int,
 ) -> tuple[Page, Any]:
-    from dataclasses import asdict
-
     from pwlr.experiments.published import find_column
     from pwlr.experiments.store import Store
-    from pwlr.experiments.tables import METHODS, plan_of, result_rows, study_of
+    from pwlr.experiments.tables import result_rows, study_of
 
-    methods = METHODS if variants is None else variants.split(",")
-    # everything is checked before anything runs
-    plans = {
-        (column, name): plan_of(column, spec, settings["grid"], settings["repetitions"], methods)
-        for column in columns
-        for name, spec in specs.items()
-    }
+    columns = list(dict.fromkeys(column for column, _ in plans))
     store = Store(path)
     for column in columns:
         study = study_of(find_column(column), settings["recipe"], next(iter(specs.values())), data_dir)
         for name, spec in specs.items():
             _run(study, spec, plans[column, name], store, forest, jobs)
-    rows = result_rows(columns, settings["recipe"], specs, store, settings["grid"])
-    return _results_page(rows, specs, settings), [asdict(row) for row in rows]
+    rows = result_rows(columns, settings["recipe"], specs, store, settings["grid"], settings["repetitions"])
+    return _results_page(rows, specs, settings), [_row_record(row) for row in rows]
+
+
+def _row_record(row: ResultRow) -> dict[str, Any]:
+    """Return a row for JSON."""
+    from dataclasses import asdict
+
+    record = {**asdict(row), "difference": row.difference}
+    for protocol in ("paper", "nested"):
+        if record[protocol] is not None:
+            record[protocol] = {key: None if _open(value) else value for key, value in record[protocol].items()}
+    return record
+
+
+def _open(value: Any) -> bool:
+    """Say whether this is the NaN of a figure that one repetition leaves open; JSON has no word for it."""
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _run(study: Study, spec: Spec, plan: Plan, store: Store, forest: str, jobs: int) -> None:

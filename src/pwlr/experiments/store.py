@@ -85,16 +85,23 @@ class Store:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         with self._connected() as connection:
-            found = connection.execute("PRAGMA user_version").fetchone()[0]
-            tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            if found > VERSION:
-                raise StoreError(f"{self.path} was written by a later pwlr (version {found}, this one knows {VERSION})")
-            if found == 0 and tables:
-                raise StoreError(f"{self.path} is a database of another program: name another file for the results")
-            # WAL lets readers and a writer work side by side, and a killed writer leaves the file whole
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.executescript(SCHEMA)
-            connection.execute(f"PRAGMA user_version = {VERSION}")
+            if self._is_new(connection):
+                # WAL lets readers and a writer work side by side, and a killed writer leaves the file whole
+                connection.execute("PRAGMA journal_mode = WAL")
+                # in one transaction, so that neither a kill nor a neighbour that starts now finds half of it
+                connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+
+    def _is_new(self, connection: sqlite3.Connection) -> bool:
+        """Say whether the file has to be set up; refuse what is not ours."""
+        connection.execute("BEGIN")  # both questions are answered by one state of the file
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        connection.rollback()
+        if (tables or version) and not tables >= {"protocols", "units"}:
+            raise StoreError(f"{self.path} is a database of another program: name another file for the results")
+        if version > VERSION:
+            raise StoreError(f"{self.path} was written by a later pwlr (version {version}, this one knows {VERSION})")
+        return bool(version < VERSION)
 
     def add_protocol(self, spec: Spec) -> None:
         """Note a protocol under its hash."""
@@ -114,7 +121,10 @@ class Store:
         ]
         places = ", ".join("?" * len(_COLUMNS))
         with self._connected() as connection, connection:
-            connection.executemany(f"INSERT OR IGNORE INTO units ({', '.join(_COLUMNS)}) VALUES ({places})", rows)
+            # OR IGNORE would swallow a missing accuracy as well, and the unit would be evaluated again and again
+            connection.executemany(
+                f"INSERT INTO units ({', '.join(_COLUMNS)}) VALUES ({places}) ON CONFLICT DO NOTHING", rows
+            )
 
     def units(self, **wanted: Any) -> Iterator[Unit]:
         """Yield the units whose columns have the wanted values (a value or a collection of them), in key order."""

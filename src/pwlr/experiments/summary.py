@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
 import numpy as np
 from scipy.stats import t as student
 
 from pwlr.experiments.store import Unit
 
-__all__ = ["Figure", "at_k", "best_on_test", "chosen_inside", "figure_of"]
+__all__ = ["Cell", "Figure", "at_k", "best_on_test", "cells", "chosen_inside", "figure_of"]
 
 
 @dataclass(frozen=True)
@@ -81,17 +83,25 @@ def best_on_test(units: Iterable[Unit]) -> Figure | None:
     by_k: dict[tuple[str, str], list[Unit]] = defaultdict(list)
     for unit in units:
         by_k[unit.k1, unit.k2].append(unit)
-    figures = [figure_of(group, k, selected_on_test=len(by_k) > 1) for k, group in by_k.items()]
+    # a run that was killed leaves more repetitions of some k than of others: all compete on the same
+    shared = set.intersection(*({unit.repetition for unit in group} for group in by_k.values())) if by_k else set()
+    figures = [
+        figure_of((unit for unit in group if unit.repetition in shared), k, selected_on_test=len(by_k) > 1)
+        for k, group in by_k.items()
+    ]
     return max((f for f in figures if f is not None), key=_better(lambda f: f.mean), default=None)
 
 
 def chosen_inside(units: Iterable[Unit]) -> Figure | None:
-    """Let every fold take the (k1, k2) with the best score on its own training part; ties go to the smaller k."""
+    """Let every fold take the (k1, k2) with the best score on its own training part; ties go to the smaller k.
+
+    Folds for which a (k1, k2) of the others is missing are left out: they would choose from fewer.
+    """
     by_fold: dict[tuple[int, int], list[Unit]] = defaultdict(list)
     for unit in units:
         by_fold[unit.repetition, unit.fold].append(unit)
-    chosen = [max(group, key=_unit_order) for group in by_fold.values()]
     several = {(unit.k1, unit.k2) for group in by_fold.values() for unit in group}
+    chosen = [max(group, key=_unit_order) for group in by_fold.values() if len(group) == len(several)]
     return figure_of(chosen, ("*", "*") if len(several) > 1 else next(iter(several), ("", "")))
 
 
@@ -106,3 +116,31 @@ def _better(score: Callable[[Figure], float]) -> Callable[[Figure], tuple[float,
         return score(figure), -(k1 + k2), -k1
 
     return order
+
+
+# -- what there is -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All units of one data set, recipe, protocol, variant and (k1, k2), and the hours that they took."""
+
+    dataset: str
+    recipe: str
+    run_id: str
+    variant: str
+    k1: str
+    k2: str
+    figure: Figure
+    hours: float
+
+
+def cells(units: Iterable[Unit]) -> Iterator[Cell]:
+    """Summarize units cell by cell; they must come in key order, as a store yields them."""
+    for _, group in groupby(units, attrgetter("dataset", "recipe", "run_id", "variant", "k1", "k2")):
+        together = list(group)
+        one = together[0]
+        figure = figure_of(together, (one.k1, one.k2))
+        if figure is not None:
+            hours = sum(unit.seconds for unit in together) / 3600
+            yield Cell(one.dataset, one.recipe, one.run_id, one.variant, one.k1, one.k2, figure, hours)

@@ -14,9 +14,9 @@ from pwlr.errors import OptionError
 from pwlr.estimators import PAPER_VARIANTS, SEARCH_GRID
 from pwlr.experiments.evaluate import OURS, Plan, Study, k_text
 from pwlr.experiments.protocol import MAJORITY, SIZE, check_classes
-from pwlr.experiments.published import Column, PrintedCell, doubt_records, find_column, published_result
+from pwlr.experiments.published import Column, PrintedCell, doubt_records, published_result
 from pwlr.experiments.spec import Spec
-from pwlr.experiments.store import Store
+from pwlr.experiments.store import Store, Unit
 from pwlr.experiments.summary import Figure, at_k, best_on_test, chosen_inside
 from pwlr.experiments.twins import find_twins, representatives
 
@@ -89,15 +89,24 @@ def plan_of(column: str, spec: Spec, grid: GridName, repetitions: int, methods: 
 
 
 def result_rows(
-    columns: Iterable[str], recipe: str, specs: Mapping[str, Spec], store: Store, grid: GridName = "printed"
+    columns: Iterable[str],
+    recipe: str,
+    specs: Mapping[str, Spec],
+    store: Store,
+    grid: GridName = "printed",
+    repetitions: int | None = None,
 ) -> list[ResultRow]:
-    """Read the rows of the table from the store; what was not run is None."""
+    """Read the rows of the table from the store; what was not run is None.
+
+    Repetitions beyond the wanted number are left aside, and so is every (k1, k2) outside the grid: the table does not
+    depend on what else a store holds.
+    """
     rows = []
     for column in columns:
         for method in METHODS:
             printed = published_result(column, method)
             figures = {
-                protocol: _figure(store, spec, find_column(column), recipe, method, printed, grid)
+                protocol: _figure(_units(store, spec, column, recipe, method, repetitions), spec, method, printed, grid)
                 for protocol, spec in specs.items()
             }
             marks = tuple(doubt.mark for doubt in doubt_records(column, method))
@@ -107,22 +116,21 @@ def result_rows(
     return rows
 
 
+def _units(store: Store, spec: Spec, column: str, recipe: str, method: str, repetitions: int | None) -> list[Unit]:
+    wanted: dict[str, Any] = {"run_id": spec.run_id, "dataset": column, "recipe": recipe, "variant": method}
+    units = store.units(**wanted)
+    return [unit for unit in units if repetitions is None or unit.repetition < repetitions]
+
+
 def _figure(
-    store: Store,
-    spec: Spec,
-    column: Column,
-    recipe: str,
-    method: str,
-    printed: PrintedCell | None,
-    grid: GridName,
+    units: Sequence[Unit], spec: Spec, method: str, printed: PrintedCell | None, grid: GridName
 ) -> Figure | None:
-    wanted: dict[str, Any] = {"run_id": spec.run_id, "dataset": column.name, "recipe": recipe, "variant": method}
-    units = list(store.units(**wanted))
-    if spec.protocol == "nested":
-        allowed = {(k_text(k1), k_text(k2)) for k1, k2 in (_FULL if grid == "full" else SEARCH_GRID)} | {("", "")}
-        return chosen_inside(unit for unit in units if (unit.k1, unit.k2) in allowed)
     if method not in PAPER_VARIANTS:
         return at_k(units, ("", ""))
-    if grid == "printed":
+    if spec.protocol == "paper" and grid == "printed":
         return None if printed is None else at_k(units, (str(printed.k1), str(printed.k2)))
-    return best_on_test(units)
+    among = {(k_text(k1), k_text(k2)) for k1, k2 in (_FULL if grid == "full" else SEARCH_GRID)}
+    found = [unit for unit in units if (unit.k1, unit.k2) in among]
+    if {(unit.k1, unit.k2) for unit in found} != among:
+        return None  # the best of a part of the grid is no figure of the grid
+    return best_on_test(found) if spec.protocol == "paper" else chosen_inside(found)

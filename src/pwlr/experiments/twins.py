@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, shortest_path
 
 from pwlr.engine import Filtering, event_rows
 from pwlr.errors import MissingExtraError
@@ -28,6 +28,7 @@ __all__ = ["Twins", "find_twins", "representatives"]
 Codes = NDArray[np.int64]
 
 ROUNDS = 30  # of Weisfeiler-Lehman; long paths would take thousands, and what is left is for the exact test to tell
+DISTANCES = 1000  # nodes a component may have for all its distances to be looked at
 TOLERANCE = 1e-8  # of heights, relative to the number of nodes; rounding moves them by some 1e-15
 
 
@@ -76,8 +77,7 @@ class Twins:
     @property
     def members(self) -> list[Codes]:
         """The graphs of each group of two or more copies."""
-        by_group = np.split(np.argsort(self.group, kind="stable"), np.cumsum(self._sizes)[:-1])
-        return [graphs for graphs in by_group if len(graphs) > 1]
+        return [graphs for graphs in _owned(self.group, len(self._sizes)) if len(graphs) > 1]
 
     @property
     def agreeing(self) -> Codes | None:
@@ -133,9 +133,10 @@ def find_twins(graphs: Any, *, attributes: bool = False) -> Twins:
     -----
     A graph is the multiset of its components, so connected graphs alone are compared: those with the same colours after
     30 rounds of Weisfeiler-Lehman and the same sums of H0 and H1 heights and of their squares at the multiscale k.
-    ``networkx.vf2pp_is_isomorphic`` then decides within these colours, against one graph of each class found so far.
-    It takes milliseconds for molecules, proteins, cliques, stars and random regular graphs, but as for every such test
-    the worst case is exponential: strongly regular graphs of some fifty nodes can take hours. Ctrl-C ends it.
+    ``networkx.vf2pp_is_isomorphic`` then decides within these colours, refined by distances, against one graph of each
+    class found so far. That takes milliseconds for molecules, proteins, cliques, stars and random regular graphs, but
+    as for every such test the worst case is exponential: of two strongly regular graphs of 64 nodes it may never tell.
+    Ctrl-C ends it.
 
     Examples
     --------
@@ -227,11 +228,11 @@ def _lists_to_codes(owner: Codes, entry: Codes, n_owners: int) -> Codes:
     return of_owner
 
 
-def _colours(batch: GraphBatch, rounds: int) -> Codes:
+def _colours(batch: GraphBatch, rounds: int, start: Codes | None = None) -> Codes:
     """Return the Weisfeiler-Lehman colour of every node after some rounds, or as soon as no round splits one more."""
     edge = np.zeros(batch.n_edges, dtype=np.int64) if batch.edge_labels is None else batch.edge_labels
     source, arc = np.repeat(np.arange(batch.n_nodes), batch.degrees), edge[batch.arc_edges]
-    colour = node_kinds(batch).of_each
+    colour = node_kinds(batch).of_each if start is None else start
     for _ in range(rounds):
         seen = _lists_to_codes(source, rows_to_codes(np.column_stack([arc, colour[batch.indices]])), batch.n_nodes)
         finer = rows_to_codes(np.column_stack([colour, seen]))
@@ -248,7 +249,9 @@ def _classes(batch: GraphBatch) -> Codes:
     """Number the graphs, copies alike, by the multisets of the classes of their components."""
     component = np.asarray(connected_components(batch.adjacency(), directed=False)[1], dtype=np.int64)
     colour = _colours(batch, ROUNDS)
-    classes = _decided(batch, component, colour, _proposed(batch, component, colour))
+    bucket = _proposed(batch, component, colour)
+    colour = _colours(batch, ROUNDS, start=_farther(batch, component, colour, bucket))
+    classes = _decided(batch, component, colour, bucket)
     graph = np.zeros(len(classes), dtype=np.int64)
     graph[component] = batch.node_graph
     return _lists_to_codes(graph, classes, len(batch))
@@ -290,6 +293,23 @@ def _split(bucket: Codes, value: NDArray[np.float64]) -> Codes:
     return finer
 
 
+def _farther(batch: GraphBatch, component: Codes, colour: Codes, bucket: Codes) -> Codes:
+    """Refine the colours of nodes that look alike to their neighbours by the colours at every distance.
+
+    In a regular graph without labels all nodes have one colour; without more to go by the exact test took 20 seconds
+    for two copies of a random cubic graph of 400 nodes. A hash will do, since equal lists stay equal.
+    """
+    adjacency, shared = batch.adjacency(), np.bincount(bucket)[bucket] > 1
+    seen = np.zeros(batch.n_nodes, dtype=np.int64)
+    for number, nodes in enumerate(_owned(component, len(bucket))):
+        if not shared[number] or len(nodes) > DISTANCES or len(np.unique(colour[nodes])) == len(nodes):
+            continue
+        steps = shortest_path(adjacency[nodes][:, nodes], directed=False, unweighted=True).astype(np.int64)
+        lists = np.sort(steps * batch.n_nodes + colour[nodes], axis=1)
+        seen[nodes] = [hash(row.tobytes()) for row in lists]
+    return rows_to_codes(np.column_stack([colour, _value_codes(seen)]))
+
+
 # -- deciding ----------------------------------------------------------------------------------------------------------
 
 
@@ -314,29 +334,28 @@ def _decided(batch: GraphBatch, component: Codes, colour: Codes, bucket: Codes) 
 
 def _owned(owner: Codes, n_owners: int) -> list[Codes]:
     """Return what each owner has."""
-    return np.split(np.argsort(owner, kind="stable"), np.cumsum(np.bincount(owner, minlength=n_owners))[:-1])
+    return np.split(np.argsort(owner, kind="stable"), np.cumsum(np.bincount(owner, minlength=n_owners)))[:-1]
 
 
 def _as_networkx(networkx: ModuleType, batch: GraphBatch, colour: Codes, nodes: Codes, edges: Codes) -> Any:
-    """Return one component with node colours; edges of several kinds become nodes with colours of their own.
+    """Return one component with colours at its nodes, in as many layers as the number of an edge's kind has bits.
 
-    The older matcher of NetworkX takes edge labels as they are, but recurses once a node and needs minutes for a grid
-    of 900 nodes, or for ever for two random cubic graphs of 200.
+    VF2++ knows no edge labels, hence the trick of nauty's manual: an edge stands in the layers of the bits of its kind,
+    and the copies of a node are linked from layer to layer. With one kind that is the graph itself. The older matcher
+    of NetworkX takes edge labels, but recurses once a node and never ends for a grid of 900 nodes or two random cubic
+    graphs of 200; edges with a node in their middle leave VF2++ guessing in dense graphs.
     """
+    kind = np.ones(batch.n_edges, dtype=np.int64) if batch.edge_labels is None else batch.edge_labels + 1
     graph = networkx.Graph()
-    graph.add_nodes_from((node, {"colour": of_node}) for node, of_node in zip(*_listed(nodes, colour), strict=True))
-    ends = batch.edges[edges].tolist()
-    if batch.edge_labels is None:
-        graph.add_edges_from(ends)
-        return graph
-    for (u, v), edge, of_edge in zip(ends, *_listed(edges, batch.edge_labels), strict=True):
-        graph.add_node(-1 - edge, colour=-1 - of_edge)
-        graph.add_edges_from(((u, -1 - edge), (v, -1 - edge)))
+    for layer in range(int(kind.max(initial=1)).bit_length()):
+        shift = layer * batch.n_nodes
+        for node, of_node in zip((nodes + shift).tolist(), colour[nodes].tolist(), strict=True):
+            graph.add_node(node, colour=(layer, of_node))
+            if layer:
+                graph.add_edge(node - batch.n_nodes, node)
+        inside = edges[(kind[edges] >> layer) & 1 == 1]
+        graph.add_edges_from((batch.edges[inside] + shift).tolist())
     return graph
-
-
-def _listed(which: Codes, values: NDArray[Any]) -> tuple[list[int], list[int]]:
-    return which.tolist(), values[which].tolist()
 
 
 def _networkx() -> ModuleType:

@@ -55,7 +55,8 @@ def to_markdown(page: Page) -> str:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    # a pipe would start another cell, a line break end the table
+    return "| " + " | ".join(" ".join(cell.replace("|", "\\|").splitlines()) for cell in cells) + " |"
 
 
 def to_html(page: Page) -> str:
