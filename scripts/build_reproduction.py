@@ -169,8 +169,9 @@ def honest(rows: dict[tuple[str, str], Pair], names: list[str]) -> Section:
         table,
         before=[
             (
-                "Recipe plain. The best of the six under nested is itself picked by its figure, which favours it a "
-                "little; `typed` at multiscale k has nothing to choose. The interval admits that training parts overlap."
+                "Recipe plain. The best of the six under nested is itself picked by its figure, which favours it "
+                "a little; `typed` at multiscale k has nothing to choose. The interval admits that training parts "
+                "overlap."
             )
         ],
     )
@@ -196,8 +197,8 @@ def copies(store: Store) -> Section:
         table,
         before=[
             (
-                "Copies have the same node labels, bonds and bond labels (recipe plain). The ceiling is the accuracy that "
-                "no method can exceed which sees nothing else. Grouped: copies stay on one side of every split "
+                "Copies have the same node labels, bonds and bond labels (recipe plain). The ceiling is the accuracy "
+                "that no method can exceed which sees nothing else. Grouped: copies stay on one side of every split "
                 f"(`--twins group`, protocol `{grouped.run_id}`)."
             )
         ],

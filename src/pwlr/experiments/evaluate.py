@@ -21,7 +21,8 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from pwlr.engine import Filtering, event_rows
 from pwlr.errors import OptionError
-from pwlr.estimators import PAPER_VARIANTS, PWLRTransformer
+from pwlr.estimators import PAPER_VARIANTS
+from pwlr.experiments.ablation import ABLATIONS, FULL
 from pwlr.experiments.protocol import MAJORITY, SIZE, graph_sizes
 from pwlr.experiments.spec import Spec
 from pwlr.experiments.store import Store, Unit
@@ -33,7 +34,7 @@ from pwlr.method.vectors import Accumulator, FeatureLayout, LayoutOptions
 
 __all__ = ["OURS", "Fold", "Plan", "Study", "estimate", "folds_of", "k_text", "left_to_do", "run"]
 
-OURS = "typed"
+OURS = FULL
 """Our own variant: `typed` at multiscale k, with nothing to choose."""
 
 Pair = tuple[float, float]
@@ -203,7 +204,7 @@ def _at_least_one_column(X: Table) -> Table:
 
 
 def _evaluate_extra(study: Study, variant: str, fold: Fold, engine: Engine) -> _Outcome:
-    """Evaluate what has nothing to choose: ours, and the two baselines."""
+    """Evaluate what has nothing to choose: ours, whole or with a part taken away, and the two baselines."""
     start = time.perf_counter()
     y_train, y_test = study.y[fold.train], study.y[fold.test]
     if variant == MAJORITY:
@@ -214,8 +215,7 @@ def _evaluate_extra(study: Study, variant: str, fold: Fold, engine: Engine) -> _
     if variant == SIZE:
         X_train, X_test = (graph_sizes(part).astype(np.float32) for part in (train, test))
     else:
-        vectors = PWLRTransformer(node_features=study.node_features, dtype=np.float32).fit(train)  # type: ignore[arg-type]
-        X_train, X_test = vectors.transform(train), vectors.transform(test)
+        X_train, X_test = ABLATIONS[variant].vectors(train, test, study.node_features)
     n_trees = 200
     forest = grow_forest(X_train, y_train, n_trees=n_trees, random_state=fold.seed, engine=engine)
     hits = forest.predict(X_test) == y_test

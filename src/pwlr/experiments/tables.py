@@ -12,6 +12,7 @@ import numpy as np
 from pwlr.datasets import load_dataset
 from pwlr.errors import OptionError
 from pwlr.estimators import PAPER_VARIANTS, SEARCH_GRID
+from pwlr.experiments.ablation import ABLATIONS
 from pwlr.experiments.evaluate import OURS, Plan, Study, k_text
 from pwlr.experiments.protocol import MAJORITY, SIZE, check_classes
 from pwlr.experiments.published import Column, PrintedCell, doubt_records, published_result
@@ -73,7 +74,7 @@ def plan_of(column: str, spec: Spec, grid: GridName, repetitions: int, methods: 
     if grid not in GRIDS:
         raise OptionError(f"grid={grid!r} is not known: choose one of {', '.join(map(repr, GRIDS))}")
     wanted = list(methods)
-    unknown = [method for method in wanted if method not in METHODS]
+    unknown = [method for method in wanted if method not in METHODS and method not in ABLATIONS]
     if unknown:
         raise OptionError(f"variant {unknown[0]!r} is not known: choose from {', '.join(METHODS)}")
     pairs: dict[str, Sequence[tuple[float, float]]] = {}
@@ -103,7 +104,7 @@ def result_rows(
     """
     rows = []
     for column in columns:
-        for method in METHODS:
+        for method in methods:
             printed = published_result(column, method)
             figures = {
                 protocol: _figure(_units(store, spec, column, recipe, method, repetitions), spec, method, printed, grid)

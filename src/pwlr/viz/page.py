@@ -36,6 +36,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.25rem 0.75rem; border-bottom: 1px solid #8886; text-align: right; white-space: nowrap; }
 th:first-child, td:first-child, th:last-child, td:last-child { text-align: left; }
+td:last-child { white-space: normal; }
 th { border-bottom: 2px solid #888; }
 code { font-size: 0.95em; }
 @media print { body { max-width: none; margin: 0; } table { font-size: 9pt; } }
