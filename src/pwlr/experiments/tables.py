@@ -96,6 +96,7 @@ def result_rows(
     store: Store,
     grid: GridName = "printed",
     repetitions: int | None = None,
+    methods: Sequence[str] = METHODS,
 ) -> list[ResultRow]:
     """Read the rows of the table from the store; what was not run is None.
 
