@@ -223,7 +223,7 @@ def ablation(store: Store, names: list[str]) -> Section:
         before=[
             (
                 "The same vectors with one part taken away, nothing chosen, recipe plain. Read differences against the "
-                f"spread over repetitions. Not run for {', '.join(name for name in names if name not in ran) or 'none'}."
+                f"spread over repetitions. Not run: {', '.join(name for name in names if name not in ran) or 'none'}."
             )
         ],
     )
