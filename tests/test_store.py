@@ -6,7 +6,9 @@ import re
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import fields, replace
 
@@ -277,9 +279,9 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path):
     path = tmp_path / "results.sqlite"
     start = time.time() + 2.5
     writers = [in_a_process(_WRITER, path, f"writer {number}", 40, start) for number in range(3)]
-    for writer in writers:
-        assert writer.communicate(timeout=120)[1] == ""
-        assert writer.returncode == 0
+    said = [writer.communicate(timeout=120)[1] for writer in writers]
+    assert said == [""] * 3
+    assert [writer.returncode for writer in writers] == [0] * 3
     store = Store(path)
     assert asked(path, "PRAGMA integrity_check") == [("ok",)]
     every = {(batch, fold) for batch in range(40) for fold in range(10)}
@@ -290,6 +292,31 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path):
     # whoever came first wrote the whole batch
     first = {batch: {u.versions["by"] for u in store.units(variant="shared", repetition=batch)} for batch in range(40)}
     assert all(len(names) == 1 for names in first.values())
+
+
+def test_a_store_that_is_made_by_several_at_once(tmp_path):
+    """SQLite does not wait where two turn a new file to WAL in the same moment; each thread has its own connection."""
+    for attempt in range(20):
+        path, start = tmp_path / f"{attempt}.sqlite", threading.Barrier(6)
+
+        def begin(number, path=path, start=start):
+            start.wait()
+            store = Store(path)
+            store.add([replace(UNIT, repetition=number)])
+            return store.protocols()
+
+        with ThreadPoolExecutor(6) as pool:
+            assert list(pool.map(begin, range(6))) == [{}] * 6
+        assert {unit.repetition for unit in Store(path).units()} == set(range(6))
+
+
+def test_patience_has_an_end(tmp_path, monkeypatch):
+    """A lock that is never given back ends in a sentence."""
+    monkeypatch.setattr(module, "PATIENCE", 0.2)
+    path = tmp_path / "results.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        refused(path, "database is locked")
 
 
 def test_a_killed_writer_leaves_whole_transactions(tmp_path):

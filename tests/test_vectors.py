@@ -504,7 +504,7 @@ def test_refused_options(options, words):
 @pytest.mark.parametrize(
     ("k", "words"),
     [
-        ("coarse", "k='coarse' is not known: give (k1, k2)"),
+        ("coarse", r"k='coarse' is not known: give \(k1, k2\)"),
         *(
             (k, r"is not understood: give \(k1, k2\), a list of such pairs")
             for k in (3, None, [], (1,), (1, 2, 3), [(0, 0), (1,)])

@@ -76,7 +76,7 @@ def _steps(text: str) -> float:
 
 
 @contextmanager
-def progress_bar(description: str, total: int) -> Iterator[Callable[[int], None]]:
+def progress_bar(description: str, total: int) -> Iterator[Callable[..., None]]:
     """Show a bar on standard error if that is a terminal; yields what moves it on."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -85,7 +85,7 @@ def progress_bar(description: str, total: int) -> Iterator[Callable[[int], None]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(description, total=total)
-        yield lambda steps: bar.advance(task, steps)
+        yield lambda steps=1: bar.advance(task, steps)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pwlr.experiments.tables import ResultRow
     from pwlr.viz.page import Page, Section
 
-TABLES = ("results", "dimensions", "example", "timing")
+TABLES = ("results", "ablation", "dimensions", "example", "timing")
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 
 def reproduce(
-    table: str = typer.Option("results", help="results, dimensions, example or timing."),
+    table: str = typer.Option("results", help="results, ablation (of ours), dimensions, example or timing."),
     datasets: str | None = typer.Option(None, help="Columns of the paper, separated by commas. Default: all."),
     recipe: str = typer.Option("as-published", help=common.RECIPE_HELP),
     protocol: str = typer.Option("both", help="paper, nested or both."),
@@ -51,7 +51,7 @@ def reproduce(
     """Reproduce the paper's tables, resumable, and save a page."""
     if table not in TABLES:
         raise OptionError(f"--table {table} is not known: choose one of {', '.join(TABLES)}")
-    if table == "results":
+    if table in ("results", "ablation"):
         from pwlr.engine import check_jobs
         from pwlr.experiments.protocol import check_seed
 
@@ -122,7 +122,7 @@ def _results(
 ) -> tuple[Page, Any]:
     from pwlr.experiments.published import find_column
     from pwlr.experiments.store import Store
-    from pwlr.experiments.tables import result_rows, study_of
+    from pwlr.experiments.tables import METHODS, result_rows, study_of
 
     columns = list(dict.fromkeys(column for column, _ in plans))
     store = Store(path)
@@ -130,7 +130,8 @@ def _results(
         study = study_of(find_column(column), settings["recipe"], next(iter(specs.values())), data_dir)
         for name, spec in specs.items():
             _run(study, spec, plans[column, name], store, forest, jobs)
-    rows = result_rows(columns, settings["recipe"], specs, store, settings["grid"], settings["repetitions"])
+    methods = list(dict.fromkeys([*METHODS, *(extra for plan in plans.values() for extra in plan.extras)]))
+    rows = result_rows(columns, settings["recipe"], specs, store, settings["grid"], settings["repetitions"], methods)
     return _results_page(rows, specs, settings), [_row_record(row) for row in rows]
 
 
@@ -138,16 +139,7 @@ def _row_record(row: ResultRow) -> dict[str, Any]:
     """Return a row for JSON."""
     from dataclasses import asdict
 
-    record = {**asdict(row), "difference": row.difference}
-    for protocol in ("paper", "nested"):
-        if record[protocol] is not None:
-            record[protocol] = {key: None if _open(value) else value for key, value in record[protocol].items()}
-    return record
-
-
-def _open(value: Any) -> bool:
-    """Say whether this is the NaN of a figure that one repetition leaves open; JSON has no word for it."""
-    return isinstance(value, float) and math.isnan(value)
+    return {**asdict(row), "difference": row.difference}
 
 
 def _run(study: Study, spec: Spec, plan: Plan, store: Store, forest: str, jobs: int) -> None:
@@ -303,11 +295,22 @@ def _number(value: float | None, at_least: bool = False) -> str:
     return f">= {text}" if at_least else text
 
 
+def _for_json(value: Any) -> Any:
+    """Replace what JSON has no word for: infinity, and the NaN of a figure that one repetition leaves open."""
+    if isinstance(value, dict):
+        return {key: _for_json(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_for_json(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
 def _finish(page: Page, record: Any, table: str, output: Path, json_output: bool) -> None:
     """Save the page as Markdown, HTML and JSON, and print it."""
     from pwlr.viz.page import to_html, to_markdown
 
-    folder = common.made_folder(output)
+    folder, record = common.made_folder(output), _for_json(record)
     texts = {".md": to_markdown(page), ".html": to_html(page), ".json": common.as_json(record)}
     for suffix, text in texts.items():
         with common.written_whole(folder / f"{table}{suffix}") as temporary:

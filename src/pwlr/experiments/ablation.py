@@ -19,6 +19,11 @@ Table = NDArray[np.float32]
 FULL = "typed"
 
 
+def _every_column(_: str) -> bool:
+    """Keep all."""
+    return True
+
+
 @dataclass(frozen=True)
 class Ablation:
     """A way to make vectors: parameters of the transformer, then a choice among the named columns.
@@ -37,7 +42,7 @@ class Ablation:
 
     words: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    keep: Callable[[str], bool] = lambda _: True
+    keep: Callable[[str], bool] = _every_column
     join_h0_h1: bool = False
 
     def vectors(self, train: GraphBatch, test: GraphBatch, node_features: str) -> tuple[Table, Table]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, fields
@@ -20,6 +21,7 @@ from pwlr.experiments.spec import Spec
 __all__ = ["SCHEMA", "Store", "StoreError", "Unit"]
 
 VERSION = 1
+PATIENCE = 60.0  # seconds to wait for a neighbour's lock
 
 SCHEMA = """
 -- the protocols that were run, by the hash of their description
@@ -84,12 +86,25 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        deadline = time.monotonic() + PATIENCE
+        while not self._set_up(deadline):
+            time.sleep(0.01)
+
+    def _set_up(self, deadline: float) -> bool:
+        """Make a new file a store; False if neighbours that do the same were in the way, before the deadline."""
         with self._connected() as connection:
-            if self._is_new(connection):
-                # WAL lets readers and a writer work side by side, and a killed writer leaves the file whole
-                connection.execute("PRAGMA journal_mode = WAL")
-                # in one transaction, so that neither a kill nor a neighbour that starts now finds half of it
-                connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+            try:
+                if self._is_new(connection):
+                    # WAL lets readers and a writer work side by side, and a killed writer leaves the file whole
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    # in one transaction, so that neither a kill nor a neighbour that starts now finds half of it
+                    connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+            except sqlite3.OperationalError as error:
+                # SQLite waits for its neighbours, but not for those that turn to WAL in the same moment
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                return False
+        return True
 
     def _is_new(self, connection: sqlite3.Connection) -> bool:
         """Say whether the file has to be set up; refuse what is not ours."""
@@ -151,7 +166,7 @@ class Store:
     def _connected(self) -> Iterator[sqlite3.Connection]:
         """Open the file for one operation; a neighbour's lock is waited for, trouble is told in one sentence."""
         try:
-            with closing(sqlite3.connect(self.path, timeout=60)) as connection:
+            with closing(sqlite3.connect(self.path, timeout=PATIENCE)) as connection:
                 yield connection
         except sqlite3.DatabaseError as error:
             raise StoreError(f"{self.path}: {error}; is it a results file, and its folder writable?") from None
