@@ -59,6 +59,10 @@ def reproduce(
         check_seed(seed, repetitions)
         if forest not in ("auto", "sklearn"):
             raise OptionError(f"--forest {forest} is not known: choose auto or sklearn")
+        if table == "ablation":
+            from pwlr.experiments.ablation import ABLATIONS
+
+            variants, protocol = variants or ",".join(ABLATIONS), "nested"
         columns = _columns(datasets, quick)
         _check_recipe(columns, recipe)
         specs = _specs(protocol, folds, seed, twins)
@@ -122,7 +126,7 @@ def _results(
 ) -> tuple[Page, Any]:
     from pwlr.experiments.published import find_column
     from pwlr.experiments.store import Store
-    from pwlr.experiments.tables import METHODS, result_rows, study_of
+    from pwlr.experiments.tables import result_rows, study_of
 
     columns = list(dict.fromkeys(column for column, _ in plans))
     store = Store(path)
@@ -130,7 +134,7 @@ def _results(
         study = study_of(find_column(column), settings["recipe"], next(iter(specs.values())), data_dir)
         for name, spec in specs.items():
             _run(study, spec, plans[column, name], store, forest, jobs)
-    methods = list(dict.fromkeys([*METHODS, *(extra for plan in plans.values() for extra in plan.extras)]))
+    methods = list(dict.fromkeys(method for plan in plans.values() for method in (*plan.pairs, *plan.extras)))
     rows = result_rows(columns, settings["recipe"], specs, store, settings["grid"], settings["repetitions"], methods)
     return _results_page(rows, specs, settings), [_row_record(row) for row in rows]
 

@@ -80,8 +80,8 @@ ABLATIONS: Mapping[str, Ablation] = {
     ),
     "typed - rare kinds": Ablation("what falls back to coarser kinds", keep=lambda name: ",rare" not in name),
     "typed - back-off": Ablation("the back-off: every kind has columns", {"min_graphs": 1}),
-    "typed at 0,0": Ablation("all k but (0, 0)", {"k": (0, 0)}),
-    "typed at 1,1": Ablation("all k but (1, 1)", {"k": (1, 1)}),
-    "typed at 4,4": Ablation("all k but (4, 4)", {"k": (4, 4)}),
+    "typed at k = 0": Ablation("all k but (0, 0)", {"k": (0, 0)}),
+    "typed at k = 1": Ablation("all k but (1, 1)", {"k": (1, 1)}),
+    "typed at k = 4": Ablation("all k but (4, 4)", {"k": (4, 4)}),
 }
 """By the name under which results are stored."""

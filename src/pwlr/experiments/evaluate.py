@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -257,31 +258,32 @@ def run(
 
 def left_to_do(study: Study, spec: Spec, plan: Plan, store: Store) -> int:
     """Count the units that the store does not have."""
+    return sum(_left(study, spec, plan, store).values())
+
+
+def _left(study: Study, spec: Spec, plan: Plan, store: Store) -> Counter[str]:
+    """Count by variant the units that the store does not have."""
     done = store.done(run_id=spec.run_id, dataset=study.dataset, recipe=study.recipe)
     keys = [(variant, "", "") for variant in plan.extras]
     keys += [(variant, *_texts(pair)) for variant, pairs in plan.pairs.items() for pair in pairs]
     places = [(repetition, fold) for repetition in range(plan.repetitions) for fold in range(spec.folds)]
-    return sum((*key, *place) not in done for key in keys for place in places)
+    return Counter(key[0] for key in keys for place in places if (*key, *place) not in done)
 
 
 def estimate(
     study: Study, spec: Spec, plan: Plan, store: Store, *, n_jobs: int | None = -1, engine: Engine = "auto"
 ) -> float:
     """Estimate the seconds that a run will take, from one unit of each variant that has something left to do."""
-    left = left_to_do(study, spec, plan, store)
-    announce(left * max(spec.tree_counts))
-    first = {variant: list(pairs)[:1] for variant, pairs in plan.pairs.items()}
+    left = _left(study, spec, plan, store)
+    announce(left.total() * max(spec.tree_counts))
+    first = {variant: list(pairs)[:1] for variant, pairs in plan.pairs.items() if left[variant]}
+    extras = tuple(variant for variant in plan.extras if left[variant])
     fold = folds_of(study, spec, 1)[0]
-    weights = dict.fromkeys(plan.extras, 1) | {variant: len(pairs) for variant, pairs in plan.pairs.items()}
-    cells = list(_cells(study, spec, Plan(first, 1, plan.extras), (), [fold], engine))
+    cells = list(_cells(study, spec, Plan(first, 1, extras), (), [fold], engine))
     for _, evaluate in cells[:1]:
         evaluate(fold)  # what compiles or loads does so once, not in every unit
-    seconds = {key[0]: evaluate(fold).seconds for key, evaluate in cells}
-    total = sum(weights.values())
-    mean: float = sum(seconds[variant] * weight for variant, weight in weights.items() if variant in seconds) / max(
-        total, 1
-    )
-    return float(left * mean / effective_n_jobs(n_jobs))
+    seconds = sum(left[key[0]] * evaluate(fold).seconds for key, evaluate in cells)
+    return float(seconds / effective_n_jobs(n_jobs))
 
 
 _Key = tuple[str, str, str]  # variant, k1, k2

@@ -143,6 +143,17 @@ class Store:
 
     def units(self, **wanted: Any) -> Iterator[Unit]:
         """Yield the units whose columns have the wanted values (a value or a collection of them), in key order."""
+        for row in self._select(_COLUMNS, wanted):
+            record = dict(zip(_COLUMNS, row, strict=True))
+            yield Unit(**{**record, **{name: json.loads(record[name]) for name in _JSON}})
+
+    def done(self, **wanted: Any) -> set[tuple[str, str, str, int, int]]:
+        """Return the (variant, k1, k2, repetition, fold) that are there."""
+        rows = self._select(("variant", "k1", "k2", "repetition", "fold"), wanted)
+        return {(variant, k1, k2, repetition, fold) for variant, k1, k2, repetition, fold in rows}
+
+    def _select(self, columns: tuple[str, ...], wanted: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+        """Yield some columns of the wanted rows."""
         clauses, values = [], []
         for column, value in wanted.items():
             if column not in _FILTERS:
@@ -152,15 +163,8 @@ class Store:
             values += several
         where = f" WHERE {' AND '.join(clauses)}" if clauses else ""
         order = "dataset, recipe, run_id, variant, k1, k2, repetition, fold"
-        query = f"SELECT {', '.join(_COLUMNS)} FROM units{where} ORDER BY {order}"
         with self._connected() as connection:
-            for row in connection.execute(query, values):
-                record = dict(zip(_COLUMNS, row, strict=True))
-                yield Unit(**{**record, **{name: json.loads(record[name]) for name in _JSON}})
-
-    def done(self, **wanted: Any) -> set[tuple[str, str, str, int, int]]:
-        """Return the (variant, k1, k2, repetition, fold) that are there."""
-        return {(u.variant, u.k1, u.k2, u.repetition, u.fold) for u in self.units(**wanted)}
+            yield from connection.execute(f"SELECT {', '.join(columns)} FROM units{where} ORDER BY {order}", values)
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
