@@ -23,6 +23,16 @@ def _folder(variable: str) -> Path:
     return path
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Where real data is asked for, a data test that is skipped for any reason has failed."""
+    report = yield
+    if os.environ.get("PWLR_REQUIRE_DATA") and report.skipped and item.get_closest_marker("data"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped although PWLR_REQUIRE_DATA asks for real data: {report.longrepr}"
+    return report
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     return _folder("PWLR_DATA_DIR")
