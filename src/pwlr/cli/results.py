@@ -252,14 +252,22 @@ def _escaped(text: str) -> str:
 
 
 def _print(listing: Listing) -> None:
+    """Print the lines; what is the same in all of them is said once, above."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
+    console = Console(highlight=False)
+    columns = list(zip(listing.headings, zip(*listing.rows, strict=True), strict=True)) if listing.rows else []
+    alike = [(heading, cells[0]) for heading, cells in columns if len(cells) > 1 and len(set(cells)) == 1]
+    told = {heading for heading, _ in alike}
+    if alike:
+        console.print(", ".join(f"{heading}: {escape(cell)}" for heading, cell in alike))
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading in listing.headings:
-        table.add_column(heading, overflow="fold")
-    for row in listing.rows:
+    shown = [(heading, cells) for heading, cells in columns if heading not in told]
+    for heading, _ in shown:
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("k", "runs", "accuracy %", "95 %"))
+    for row in zip(*(cells for _, cells in shown), strict=True):
         table.add_row(*map(escape, row))
-    Console(highlight=False).print(table)
+    console.print(table)
