@@ -17,14 +17,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-import numba
 import numpy as np
-import sklearn
+from _common import report
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
@@ -129,11 +127,8 @@ def main() -> None:
     for path in options.data:
         with np.load(path) as arrays:
             results[path.stem] = compare(arrays["X"], arrays["y"], options.repeats, with_grid=not options.no_grid)
-    versions = {"numba": numba.__version__, "numpy": np.__version__, "sklearn": sklearn.__version__}
-    machine = {"python": platform.python_version(), "processor": platform.processor() or platform.machine()}
-    print(
-        json.dumps({"benchmark": "forest", "twin_agrees": agrees, "results": results, **versions, **machine}, indent=2)
-    )
+    print(json.dumps(results, indent=2))
+    report("forest", {"twin_agrees": agrees, "results": results})
 
 
 if __name__ == "__main__":

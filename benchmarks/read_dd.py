@@ -10,13 +10,13 @@ import argparse
 import io
 import json
 import os
-import platform
 import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from _common import report
 
 from pwlr.io.tu import read_tu
 
@@ -42,25 +42,23 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", default=os.environ.get("PWLR_DATA_DIR"), help="folder that holds DD.zip")
     parser.add_argument("--repeats", type=int, default=7)
     options = parser.parse_args()
-    if options.folder is None:
-        parser.error("give the folder that holds DD.zip, or set PWLR_DATA_DIR")
-    path = Path(options.folder) / "DD.zip"
+    path = Path(options.folder or ".") / "DD.zip"
+    if not path.is_file():
+        print("not measured: give the folder that holds DD.zip, or set PWLR_DATA_DIR")
+        return
     ours, yardstick = [], []
     for _ in range(options.repeats):
         yardstick.append(seconds(lambda: unzip_and_loadtxt(path)))
         ours.append(seconds(lambda: read_tu(path)))
     result = {
-        "benchmark": "read_dd",
         "read_tu_seconds": round(min(ours), 4),
         "unzip_and_loadtxt_seconds": round(min(yardstick), 4),
         "ratio": round(min(ours) / min(yardstick), 3),
         "median_ratio": round(float(np.median(np.array(ours) / np.array(yardstick))), 3),
         "repeats": options.repeats,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "machine": platform.machine(),
     }
     print(json.dumps(result, indent=2))
+    report("read_dd", result)
 
 
 if __name__ == "__main__":
