@@ -319,7 +319,7 @@ class PWLRClassifier(ClassifierMixin, _GraphInput):  # type: ignore[misc]
         else:
             scores, widths = self._scores(batch, classes, candidates, seed)
             self.selection_table_ = _table(candidates, scores, widths)
-            chosen = candidates[_best(candidates, scores)]
+            chosen = candidates[int(np.argmax(scores))]  # the first of the best: candidates stand in tie order
         self.best_params_ = {
             "k": chosen.pairs if len(chosen.pairs) > 1 else chosen.pairs[0],
             "representation": chosen.representation,
@@ -425,12 +425,6 @@ def _seen_by_a_forest(X: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _hashable(pair: Any) -> Any:
     return tuple(pair) if isinstance(pair, list | np.ndarray) else pair
-
-
-def _best(candidates: list[LayoutOptions], scores: NDArray[np.float64]) -> int:
-    """First of the best: candidates stand in the order that breaks ties."""
-    assert len(candidates) == len(scores)
-    return int(np.argmax(scores))
 
 
 def _table(

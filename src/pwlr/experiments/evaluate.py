@@ -79,11 +79,6 @@ class Plan:
     repetitions: int = 10
     extras: tuple[str, ...] = (OURS, SIZE, MAJORITY)
 
-    @property
-    def n_units(self) -> int:
-        """Units of one fold of one repetition."""
-        return sum(map(len, self.pairs.values())) + len(self.extras)
-
 
 def k_text(steps: float) -> str:
     """Write a number of steps as the store does."""
