@@ -163,6 +163,10 @@ def test_a_variant_without_a_column_is_no_obstacle(tmp_path):
 # -- what does not matter ----------------------------------------------------------------------------------------------
 
 
+def n_cells(plan):
+    return sum(map(len, plan.pairs.values())) + len(plan.extras)
+
+
 def small_plan(repetitions=1):
     return Plan({variant: [(0, 0), (2, 3)] for variant in PAPER_VARIANTS}, repetitions, EXTRAS)
 
@@ -417,7 +421,7 @@ def test_a_run_goes_on_where_another_stopped(toy, store, tmp_path, monkeypatch):
             continue
         break
     assert without_seconds(store.units()) == without_seconds(whole)
-    assert len(made) == sum(told) == len(whole) == small_plan().n_units * 3
+    assert len(made) == sum(told) == len(whole) == n_cells(small_plan()) * 3
     assert left_to_do(toy, spec, small_plan(), store) == 0
     run(toy, spec, small_plan(), store, versions={}, after_cell=stop_soon)  # nothing is left, so nothing is told
     assert sum(told) == len(whole)
@@ -428,7 +432,7 @@ def test_more_repetitions_add_to_what_is_there(toy, store, tmp_path):
     told = []
     for repetitions in (1, 2):
         run(toy, spec, small_plan(repetitions), store, versions={}, n_jobs=1, after_cell=lambda n, _: told.append(n))
-    assert sum(told) == len(list(store.units())) == small_plan().n_units * 6
+    assert sum(told) == len(list(store.units())) == n_cells(small_plan()) * 6
     assert without_seconds(store.units()) == without_seconds(measured(toy, spec, small_plan(2), tmp_path))
 
 
