@@ -20,7 +20,7 @@ from pwlr.errors import OptionError
 from pwlr.experiments.published import dimension_doubt, printed_dimensions
 from pwlr.graphs import GraphBatch
 from pwlr.method.features import dense_codes
-from pwlr.method.kinds import Survey
+from pwlr.method.kinds import Survey, rows_to_codes
 from pwlr.method.vectors import FeatureLayout, LayoutOptions
 
 __all__ = ["QUANTITIES", "WL_ROUNDS", "Dimension", "dimension_table", "dimensions_of", "wl_label_counts"]
@@ -254,11 +254,12 @@ def _refined(batch: GraphBatch, labels: IntArray) -> IntArray:
     code = labels.copy()
     for place in range(int(batch.degrees.max(initial=0))):
         reading = np.flatnonzero(batch.degrees > place)
-        code[reading] = _paired(code[reading], neighbours[batch.indptr[reading] + place])
+        pairs = np.column_stack([code[reading], neighbours[batch.indptr[reading] + place]])
+        code[reading] = rows_to_codes(pairs)
         # nodes of this degree are done; lifted above all others, they cannot be taken for nodes of another degree
         done = np.flatnonzero(batch.degrees == place + 1)
         code[done] += batch.n_nodes * (place + 1)
-    return _dense(code)
+    return rows_to_codes(code[:, None])
 
 
 def _sorted_by_node(batch: GraphBatch, labels: IntArray) -> IntArray:
@@ -266,12 +267,3 @@ def _sorted_by_node(batch: GraphBatch, labels: IntArray) -> IntArray:
     first: IntArray = np.repeat(np.arange(batch.n_nodes), batch.degrees) * max(_number_of(labels), 1)
     labelled: IntArray = np.sort(first + labels[batch.indices])
     return np.asarray(labelled - first)
-
-
-def _paired(first: IntArray, second: IntArray) -> IntArray:
-    """Return dense codes of pairs; both sides number nodes at most, so a pair fits into 64 bits."""
-    return _dense(first * (int(second.max(initial=0)) + 1) + second)
-
-
-def _dense(code: IntArray) -> IntArray:
-    return np.asarray(np.unique(code, return_inverse=True)[1], dtype=np.int64).reshape(-1)
